@@ -37,6 +37,13 @@ static inline int32_t multiply_shift(int32_t acc, int32_t multiplier, int64_t of
   return static_cast<int32_t>(static_cast<uint32_t>(static_cast<uint64_t>(sum >> shift)));
 }
 
+// (v + below_half + (floor(v / 2^shift) is odd ? 1 : 0)) / 2^shift rounded down, of a sum modulo
+// 2^32: with below_half = 2^(shift - 1) - 1 the nearest integer, ties to even. shift in [0, 31].
+static inline int32_t shift_to_even(int32_t v, int32_t below_half, int32_t shift) {
+  const uint32_t more = static_cast<uint32_t>(below_half) + static_cast<uint32_t>((v >> shift) & 1);
+  return static_cast<int32_t>(static_cast<uint32_t>(v) + more) >> shift;
+}
+
 static inline int32_t bit_length(uint64_t v) {
 #if defined(__GNUC__)
   return v == 0 ? 0 : 64 - __builtin_clzll(v);
@@ -56,8 +63,7 @@ static inline uint64_t shifted_to_even(uint64_t v, int32_t shift) {
 
 // v / 2^bits to the nearest integer, ties to even. bits in [1, 30]; v + 2^(bits - 1) fits int32.
 static inline int32_t nearest_quotient(int32_t v, int32_t bits) {
-  const int32_t below_half = (1 << (bits - 1)) - 1;
-  return (v + below_half + ((v >> bits) & 1)) >> bits;
+  return shift_to_even(v, (1 << (bits - 1)) - 1, bits);
 }
 
 // How a sum of products is divided by a power of two: in 64 bits or in int32 rounded down, or in

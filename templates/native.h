@@ -367,6 +367,15 @@ class NativeVerbs : public NativeProducts {
     });
   }
 
+  I32 shift_to_even(const Name&, const I32& acc, const std::int32_t* p) const {
+    return make<I32>([&](std::size_t c) {
+      const std::int32_t v = acc.lane[c], shift = kind(p, 1, c);
+      const std::int32_t odd = floor_shift(v, shift) % 2 == 0 ? 0 : 1;
+      const std::int32_t more = native::wrapping_add(kind(p, 0, c), odd);
+      return wrapped(floor_shift(native::wrapping_add(v, more), shift));
+    });
+  }
+
   void correct_where(I32& q, const I32& acc, const std::int32_t* p) const {
     for (std::size_t c = 0; c < lanes(); ++c) {
       if (acc.lane[c] == kind(p, 0, c)) q.lane[c] = native::wrapping_add(q.lane[c], kind(p, 1, c));

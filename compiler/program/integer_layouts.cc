@@ -28,7 +28,7 @@ void IntegerLayouts::settle(IntegerRequantization& found) {
   }
   if (next_ == noted_.size()) return;
   const Noted& before = noted_[next_++];
-  found.layout.high = found.layout.high && before.layout.high;
+  if (found.layout.line != before.layout.line) found.layout.line = IntegerLayout::Line::kGeneral;
   found.layout.exceptions = std::max(found.layout.exceptions, before.layout.exceptions);
   found.layout.emulated = found.layout.emulated || before.layout.emulated;
   for (std::size_t m = 0; m < std::min(found.channels.size(), before.results.size()); ++m) {

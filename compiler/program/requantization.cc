@@ -29,27 +29,37 @@ RequantizeChannel requantize_channel(const Requantize& out, float scale, std::in
 
 namespace {
 
+using LineKind = IntegerLayout::Line;
+
 IntegerLayout layout_of(const std::vector<RequantizedChannel>& channels) {
   IntegerLayout layout;
+  bool high = true, to_even = true;
   for (const RequantizedChannel& c : channels) {
     layout.exceptions = std::max(layout.exceptions, static_cast<int>(c.form.exceptions.size()));
     const bool emulated = c.form.rung == Rung::kEmulation;
     layout.emulated = layout.emulated || emulated;
-    layout.high = layout.high && (emulated || c.form.shifts_high());
+    high = high && (emulated || c.form.shifts_high());
+    to_even = to_even && !emulated && c.form.shifts_to_even();
   }
+  layout.line = high ? LineKind::kHigh : to_even ? LineKind::kToEven : LineKind::kGeneral;
   return layout;
+}
+
+// The parameters of the line's verb.
+std::vector<std::int32_t> line_words(const Line& line, LineKind kind) {
+  const auto offset = static_cast<std::uint64_t>(line.offset);
+  const auto low = static_cast<std::int32_t>(static_cast<std::uint32_t>(offset));
+  if (kind == LineKind::kToEven) return {low, line.shift};
+  const auto high = static_cast<std::int32_t>(static_cast<std::uint32_t>(offset >> 32));
+  if (kind == LineKind::kHigh) return {line.multiplier, low, high, line.shift - 32};
+  return {line.multiplier, low, high, line.shift, line.odd};
 }
 
 // The kinds of parameters of one lane, in the order in which the verbs read them.
 std::vector<std::int32_t> lane_words(const IntegerForm& form, const IntegerLayout& layout) {
   const bool emulated = form.rung == Rung::kEmulation;
   const Line line = emulated ? Line{0, 0, 32, 0} : form.line;
-  const auto offset = static_cast<std::uint64_t>(line.offset);
-  std::vector<std::int32_t> words = {
-      line.multiplier, static_cast<std::int32_t>(static_cast<std::uint32_t>(offset)),
-      static_cast<std::int32_t>(static_cast<std::uint32_t>(offset >> 32)),
-      layout.high ? line.shift - 32 : line.shift};
-  if (!layout.high) words.push_back(line.odd);
+  std::vector<std::int32_t> words = line_words(line, layout.line);
   for (std::size_t e = 0; e < static_cast<std::size_t>(layout.exceptions); ++e) {
     const bool used = e < form.exceptions.size();
     words.push_back(used ? form.exceptions[e].acc : 0);
@@ -61,9 +71,11 @@ std::vector<std::int32_t> lane_words(const IntegerForm& form, const IntegerLayou
 }
 
 std::string words_comment(const IntegerLayout& layout) {
-  std::string out = "for each vector: multipliers, offsets (low, high halves), shifts";
-  if (layout.high) out += " beyond 32";
-  if (!layout.high) out += ", offsets where odd";
+  std::string out = "for each vector: ";
+  out += layout.line == LineKind::kToEven ? "offsets, shifts"
+                                          : "multipliers, offsets (low, high halves), shifts";
+  if (layout.line == LineKind::kHigh) out += " beyond 32";
+  if (layout.line == LineKind::kGeneral) out += ", offsets where odd";
   if (layout.exceptions > 0) out += cat(", ", layout.exceptions, " x (accumulator, correction)");
   if (layout.emulated) out += ", bits of emulated scales";
   return out;
@@ -81,7 +93,8 @@ IntegerRequantization requantize_without_floats(const std::vector<RequantizeChan
   for (RequantizeChannel channel : channels) {
     if (layouts != nullptr && layouts->repeats()) {
       channel.least = kLeastAccumulator;
-      channel.most = kMostAccumulator;
+      channel.most =
+          may_shift_to_even(channel.scale) ? most_shifted(channel.scale) : kMostAccumulator;
     }
     out.channels.push_back({channel, choose_form(channel)});
   }
@@ -101,7 +114,8 @@ ConstantArray requantize_constants(const std::vector<RequantizedChannel>& channe
   std::vector<std::int32_t> values(lane_channels.size() * kinds);
   for (std::size_t i = 0; i < lane_channels.size(); ++i) {
     const int channel = lane_channels[i];
-    const IntegerForm unused{Rung::kMultiplyShift, {0, 0, 32, 0}, {}, 0};
+    const Line any = layout.line == LineKind::kToEven ? Line{1, 0, 1, 1} : Line{0, 0, 32, 0};
+    const IntegerForm unused{Rung::kMultiplyShift, any, {}, 0};
     const auto words =
         lane_words(channel < 0 ? unused : channels[static_cast<std::size_t>(channel)].form, layout);
     const std::size_t vector = i / width * width * kinds;

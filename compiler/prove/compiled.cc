@@ -59,8 +59,26 @@ std::vector<std::vector<float>> factors_of_products(const Graph& graph) {
   return out;
 }
 
+// For each node of the graph; layers and products of others have none of their own.
+std::vector<float> factors_of_nodes(const Graph& graph) {
+  std::vector<float> out;
+  for (const Node& node : graph.nodes) {
+    std::string why;
+    const auto layer = layer_of(graph, node, why);
+    why.clear();
+    const auto product =
+        layer ? std::optional<RunTimeProduct>() : run_time_product_of(graph, node, why);
+    const bool scaled = product && !product->shows_sums();
+    out.push_back(layer    ? integer_factor(layer->scale)
+                  : scaled ? integer_factor(product->scale)
+                           : kIntegerFactor);
+  }
+  return out;
+}
+
 void compile_with_product_factors(const std::string& bytes, const CompileOptions& options,
-                                  IntegerLayouts& layouts, Compiled& out) {
+                                  const std::vector<float>& first, IntegerLayouts& layouts,
+                                  Compiled& out) {
   const auto factors = factors_of_products(out.graph);
   std::size_t most = 0;
   for (const auto& each : factors) most = std::max(most, each.size());
@@ -69,7 +87,7 @@ void compile_with_product_factors(const std::string& bytes, const CompileOptions
     layouts.repeat();
     out.set_products.push_back(compile(bytes, options, silent, [&](Graph& g) {
       for (std::size_t n = 0; n < g.nodes.size(); ++n)
-        set_factor(g.nodes[n], i < factors[n].size() ? factors[n][i] : kIntegerFactor);
+        set_factor(g.nodes[n], i < factors[n].size() ? factors[n][i] : first[n]);
     }));
   }
 }
@@ -78,19 +96,20 @@ void compile_with_integer_factor(const std::string& bytes, const CompileOptions&
                                  IntegerLayouts& layouts, Compiled& out) {
   const Observation<IntegerLayouts> repeating(layouts);
   Sink silent;
+  const std::vector<float> factors = factors_of_nodes(out.graph);
   layouts.repeat();
   out.set = compile(bytes, options, silent, [&](Graph& g) {
-    for (Node& node : g.nodes) set_factor(node, kIntegerFactor);
+    for (std::size_t n = 0; n < g.nodes.size(); ++n) set_factor(g.nodes[n], factors[n]);
     out.set_graph = g;
   });
   layouts.repeat();
-  out.set_and_tagged = compile(bytes, options, silent, [](Graph& g) {
-    for (Node& node : g.nodes) {
-      set_factor(node, kIntegerFactor);
-      tag_bias(g, node);
+  out.set_and_tagged = compile(bytes, options, silent, [&](Graph& g) {
+    for (std::size_t n = 0; n < g.nodes.size(); ++n) {
+      set_factor(g.nodes[n], factors[n]);
+      tag_bias(g, g.nodes[n]);
     }
   });
-  compile_with_product_factors(bytes, options, layouts, out);
+  compile_with_product_factors(bytes, options, factors, layouts, out);
 }
 
 }  // namespace

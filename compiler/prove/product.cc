@@ -64,6 +64,13 @@ float simple_below(const RunTimeProduct& product, float factor) {
   return candidate(first);
 }
 
+// The greatest power of two that is no greater.
+float power_below(float factor) {
+  int exponent = 0;
+  std::frexp(factor, &exponent);
+  return std::ldexp(0.5F, exponent);
+}
+
 class ProductLaboratory {
  public:
   ProductLaboratory(const ProductSubject& subject, const ProductPlaces& places,
@@ -248,7 +255,7 @@ class ProductLaboratory {
   // 0, so the layer's own, where results are sums.
   float factor_of_products() const {
     if (product().shows_sums()) return 0;
-    return subject_.without_floats() ? kIntegerFactor : 1;
+    return subject_.without_floats() ? subject_.integer_words.front().factor : 1;
   }
   float factor_that_shows(std::int64_t sum) const {
     if (product().shows_sums()) return 0;
@@ -373,14 +380,19 @@ std::int32_t RunTimeProduct::result(std::int32_t accumulator, std::int64_t n, fl
                     high);
 }
 
+float integer_factor(const std::vector<float>& scales) {
+  return std::ranges::all_of(scales, may_shift_to_even) ? 0.5F : kIntegerFactor;
+}
+
 std::vector<float> integer_factors_for(const RunTimeProduct& product) {
-  std::vector<float> out = {kIntegerFactor};
+  std::vector<float> out = {integer_factor(product.scale)};
   for (const auto& [first, count] : parts_of(product.geometry.depth)) {
     for (int kind = 0; kind < 4; ++kind) {
       const std::int64_t sum = count * (end_of(product.a_type, kind % 2 == 0) - *product.a_zero) *
                                (end_of(product.b_type, kind < 2) - *product.b_zero);
       const float factor = factor_to_limit(product, sum);
-      if (factor < kIntegerFactor) out.push_back(simple_below(product, factor));
+      if (factor >= out.front()) continue;
+      out.push_back(out.front() == 0.5F ? power_below(factor) : simple_below(product, factor));
     }
   }
   std::sort(out.begin() + 1, out.end());

@@ -45,9 +45,13 @@ std::optional<RunTimeProduct> run_time_product_of(const Graph& graph, const Node
 // shift by 32 bits at least, as code may ask for: these have factors below 1/2.
 inline constexpr float kIntegerFactor = 0.5F - 0x1p-14F;
 
-// The factors that a proof sets where requantization has no floats, which are odd numbers of 13
-// bits times powers of two: no result within 11 bits is in the middle of two. The first is
-// kIntegerFactor, the others show the greatest and the least sums.
+// Of a layer with these scales: kIntegerFactor, or 1/2 where code may shift sums alone, which has
+// other factors than powers of two nowhere. Sums in units of two have the same results.
+float integer_factor(const std::vector<float>& scales);
+
+// The factors that a proof sets where requantization has no floats: odd numbers of 13 bits times
+// powers of two, so that no result within 11 bits is in the middle of two; or powers of two. The
+// first is integer_factor(), the others show the greatest and the least sums.
 std::vector<float> integer_factors_for(const RunTimeProduct& product);
 
 // A step and the product that it has to compute.

@@ -388,6 +388,8 @@ class EveryVerb {
       const int32_t* const p = in_.factors;
       keep_i32("multiply_high", s_.multiply_high("v", acc, at_page_end(p, 4 * lanes_)));
       keep_i32("multiply_shift", s_.multiply_shift("v", acc, at_page_end(p, 5 * lanes_)));
+      keep_i32("shift_to_even",
+               s_.shift_to_even("v", acc, at_page_end(p + 2 * lanes_, 2 * lanes_)));
       I32 q = s_.load_i32("v", integer_vector(0));
       s_.correct_where(q, acc, at_page_end(in_.corrections, 2 * lanes_));
       keep_i32("correct_where", q);

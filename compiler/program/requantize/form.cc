@@ -24,7 +24,9 @@ std::int32_t evaluate(const IntegerForm& form, std::int32_t acc) {
   const Line& line = form.line;
   if (form.rung == Rung::kEmulation) return rt::float_product(acc, form.scale_bits);
   std::int32_t q =
-      form.shifts_high()
+      form.shifts_to_even()
+          ? rt::shift_to_even(acc, static_cast<std::int32_t>(line.offset), line.shift)
+      : form.shifts_high()
           ? rt::multiply_high(acc, line.multiplier, line.offset, line.shift - 32)
           : rt::multiply_shift(acc, line.multiplier, line.offset, line.shift, line.odd);
   for (const RequantizeException& e : form.exceptions) q += acc == e.acc ? e.delta : 0;
@@ -84,18 +86,21 @@ std::optional<IntegerForm> exact_form(const RequantizeChannel& channel, const De
   return few && is_exact(form, channel, demands) ? std::optional(form) : std::nullopt;
 }
 
-// A scale of 2^-s: the accumulator itself is shifted, to the nearest integer with ties to even.
-// Only these lines have a multiplier and an odd offset of 1, and so promise that their sums fit
-// int32 (multiply_shift() in templates/isa/scalar/vocab.h).
-std::optional<IntegerForm> shifted_form(const RequantizeChannel& channel, const Demands& demands) {
-  constexpr int kMostShift = 30;
+// Of a scale of 2^-s.
+int shift_of(float scale) {
   int exponent = 0;
-  if (std::frexp(channel.scale, &exponent) != 0.5F) return std::nullopt;
-  const int shift = 1 - exponent;
-  if (shift < 1 || shift > kMostShift) return std::nullopt;
-  const std::int64_t half = std::int64_t{1} << (shift - 1);
-  if (channel.most + half > std::numeric_limits<std::int32_t>::max()) return std::nullopt;
-  const IntegerForm form{Rung::kTiesToEven, {1, half - 1, shift, 1}, {}, 0};
+  std::frexp(scale, &exponent);
+  return 1 - exponent;
+}
+
+// A scale of 2^-s: the accumulator itself is shifted, to the nearest integer with ties to even.
+// Only these lines have a multiplier and an odd offset of 1: shifts_to_even().
+std::optional<IntegerForm> shifted_form(const RequantizeChannel& channel, const Demands& demands) {
+  if (!may_shift_to_even(channel.scale) || channel.most > most_shifted(channel.scale))
+    return std::nullopt;
+  const int shift = shift_of(channel.scale);
+  const std::int64_t below_half = (std::int64_t{1} << (shift - 1)) - 1;
+  const IntegerForm form{Rung::kTiesToEven, {1, below_half, shift, 1}, {}, 0};
   return is_exact(form, channel, demands) ? std::optional(form) : std::nullopt;
 }
 
@@ -122,6 +127,15 @@ int count_mismatches(const IntegerForm& form, const RequantizeChannel& channel,
   }
   return static_cast<int>(std::count_if(
       points.begin(), points.end(), [&](std::int64_t acc) { return differs(form, channel, acc); }));
+}
+
+bool may_shift_to_even(float scale) {
+  int exponent = 0;
+  return std::frexp(scale, &exponent) == 0.5F && scale >= 0x1p-30F && scale <= 0.5F;
+}
+
+std::int64_t most_shifted(float scale) {
+  return std::numeric_limits<std::int32_t>::max() - (std::int64_t{1} << (shift_of(scale) - 1));
 }
 
 IntegerForm choose_form(const RequantizeChannel& channel) {

@@ -40,6 +40,8 @@ struct IntegerForm {
 
   // The line fits the verb that shifts by 32 or more.
   bool shifts_high() const { return line.odd == 0 && line.shift >= 32; }
+  // The verb that shifts the accumulator itself serves: its sums fit int32.
+  bool shifts_to_even() const { return line.multiplier == 1 && line.odd == 1; }
 };
 
 // What the generated code computes, before the bytes are clamped.
@@ -50,6 +52,11 @@ std::int32_t evaluate(const IntegerForm& form, std::int32_t acc);
 // differ after clamping. 0 proves equality on the whole interval.
 int count_mismatches(const IntegerForm& form, const RequantizeChannel& channel,
                      const Demands& demands);
+
+// Whether the scale is one of 2^-30 .. 2^-1, for which a form may shift the accumulator itself: to
+// every accumulator up to most_shifted(scale).
+bool may_shift_to_even(float scale);
+std::int64_t most_shifted(float scale);
 
 // Never fails: emulation works for every channel.
 IntegerForm choose_form(const RequantizeChannel& channel);

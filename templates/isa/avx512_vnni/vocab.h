@@ -379,6 +379,14 @@ ETCH_INLINE I32 multiply_shift(I32 acc, const int32_t* p) {
   return {_mm512_loadu_si512(result)};
 }
 
+ETCH_INLINE I32 shift_to_even(I32 acc, const int32_t* p) {
+  const __m512i shift = _mm512_loadu_si512(p + 16);
+  const __m512i odd =
+      _mm512_and_si512(_mm512_maskz_srav_epi32(0xffff, acc.v, shift), _mm512_set1_epi32(1));
+  const __m512i more = _mm512_add_epi32(_mm512_loadu_si512(p), odd);
+  return {_mm512_maskz_srav_epi32(0xffff, _mm512_add_epi32(acc.v, more), shift)};
+}
+
 ETCH_INLINE I32 correct_where(I32 q, I32 acc, const int32_t* p) {
   const __mmask16 here = _mm512_cmpeq_epi32_mask(acc.v, _mm512_loadu_si512(p));
   return {_mm512_mask_add_epi32(q.v, here, q.v, _mm512_loadu_si512(p + 16))};

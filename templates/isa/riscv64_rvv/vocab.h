@@ -352,6 +352,12 @@ ETCH_INLINE I32 multiply_shift(I32 acc, const int32_t* p) {
   return {converted<S32>((product + offset_of(p) + odd) >> shift)};
 }
 
+ETCH_INLINE I32 shift_to_even(I32 acc, const int32_t* p) {
+  const S32 shift = parameter(p, 1);
+  const S32 more = wrapping_add(parameter(p, 0), acc.v >> shift & 1);
+  return {wrapping_add(acc.v, more) >> shift};
+}
+
 ETCH_INLINE I32 correct_where(I32 q, I32 acc, const int32_t* p) {
   const S32 here = acc.v == parameter(p, 0);
   return {wrapping_add(q.v, here & parameter(p, 1))};

@@ -305,11 +305,12 @@ ETCH_INLINE I32 multiply_high(I32 acc, const int32_t* p) {
   return {rt::multiply_high(acc.v, p[0], rt::joined(p[1], p[2]), p[3])};
 }
 
-// A multiplier and an odd offset of 1 promise a sum that fits int32 (compiler/program/requantize/
-// form.cc): cores of 32 bits shift that in one instruction.
 ETCH_INLINE I32 multiply_shift(I32 acc, const int32_t* p) {
-  if (p[0] == 1 && p[4] == 1) return {(acc.v + (p[1] + ((acc.v >> p[3]) & 1))) >> p[3]};
   return {rt::multiply_shift(acc.v, p[0], rt::joined(p[1], p[2]), p[3], p[4])};
+}
+
+ETCH_INLINE I32 shift_to_even(I32 acc, const int32_t* p) {
+  return {rt::shift_to_even(acc.v, p[0], p[1])};
 }
 
 ETCH_INLINE I32 correct_where(I32 q, I32 acc, const int32_t* p) {

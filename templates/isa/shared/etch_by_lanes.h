@@ -75,6 +75,16 @@ ETCH_INLINE I32 dot_squares(I32 acc, Bytes x, Bytes w) {
 }
 
 template <class I32>
+ETCH_INLINE I32 shift_to_even(I32 acc, const int32_t* p) {
+  constexpr size_t kLanes = sizeof(I32) / sizeof(int32_t);
+  int32_t sum[kLanes];
+  ETCH_MEMCPY(sum, &acc, sizeof sum);
+  for (size_t c = 0; c < kLanes; ++c) sum[c] = rt::shift_to_even(sum[c], p[c], p[kLanes + c]);
+  ETCH_MEMCPY(&acc, sum, sizeof acc);
+  return acc;
+}
+
+template <class I32>
 ETCH_INLINE I32 float_product(I32 q, I32 acc, const int32_t* p) {
   int32_t sum[sizeof(I32) / sizeof(int32_t)], result[sizeof(I32) / sizeof(int32_t)];
   ETCH_MEMCPY(sum, &acc, sizeof sum);

@@ -304,5 +304,11 @@ ETCH_INLINE I32 multiply_shift(I32 acc, const int32_t* p) {
                            vmovl_high_s32(odd)))};
 }
 
+ETCH_INLINE I32 shift_to_even(I32 acc, const int32_t* p) {
+  const int32x4_t right = vnegq_s32(vld1q_s32(p + 4));
+  const int32x4_t odd = vandq_s32(vshlq_s32(acc.v, right), vdupq_n_s32(1));
+  return {vshlq_s32(vaddq_s32(acc.v, vaddq_s32(vld1q_s32(p), odd)), right)};
+}
+
 }  // namespace neon
 }  // namespace etch

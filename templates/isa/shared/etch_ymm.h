@@ -323,6 +323,13 @@ ETCH_INLINE I32 multiply_shift(I32 acc, const int32_t* p) {
   return {load_vector(result)};
 }
 
+ETCH_INLINE I32 shift_to_even(I32 acc, const int32_t* p) {
+  const __m256i shift = load_vector(p + 8);
+  const __m256i odd = _mm256_and_si256(_mm256_srav_epi32(acc.v, shift), _mm256_set1_epi32(1));
+  const __m256i more = _mm256_add_epi32(load_vector(p), odd);
+  return {_mm256_srav_epi32(_mm256_add_epi32(acc.v, more), shift)};
+}
+
 ETCH_INLINE I32 correct_where(I32 q, I32 acc, const int32_t* p) {
   const __m256i here = _mm256_cmpeq_epi32(acc.v, load_vector(p));
   return {_mm256_add_epi32(q.v, _mm256_and_si256(here, load_vector(p + 8)))};

@@ -331,6 +331,9 @@ ETCH_INLINE I32 multiply_shift(I32 acc, const int32_t* p) {
   return {load_vector(result)};
 }
 
+// Shifts of lanes by their own numbers are not in this instruction set.
+ETCH_INLINE I32 shift_to_even(I32 acc, const int32_t* p) { return by_lanes::shift_to_even(acc, p); }
+
 ETCH_INLINE I32 correct_where(I32 q, I32 acc, const int32_t* p) {
   const __m128i here = _mm_cmpeq_epi32(acc.v, load_vector(p));
   return {_mm_add_epi32(q.v, _mm_and_si128(here, load_vector(p + 4)))};

@@ -337,6 +337,9 @@ ETCH_INLINE I32 multiply_shift(I32 acc, const int32_t* p) {
   return {wasm_v128_load(result)};
 }
 
+// Shifts of lanes by their own numbers are not in this instruction set.
+ETCH_INLINE I32 shift_to_even(I32 acc, const int32_t* p) { return by_lanes::shift_to_even(acc, p); }
+
 ETCH_INLINE I32 correct_where(I32 q, I32 acc, const int32_t* p) {
   const v128_t here = wasm_i32x4_eq(acc.v, wasm_v128_load(p));
   return {wasm_i32x4_add(q.v, wasm_v128_and(here, wasm_v128_load(p + 4)))};

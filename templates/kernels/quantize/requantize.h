@@ -17,14 +17,17 @@
 namespace etch {
 
 // What the lanes of a step need together when they are requantized without floats, and so which
-// verbs run and how the constant "requantize" is laid out: for each vector the parameters of
-// multiply_high or multiply_shift, of every correct_where, of float_product.
+// verbs run and how the constant "requantize" is laid out: for each vector the parameters of the
+// verb of `line`, of every correct_where, of float_product.
 struct IntegerLayout {
-  bool high = true;       // multiply_high serves all lanes
+  enum class Line { kHigh, kToEven, kGeneral };  // multiply_high, shift_to_even, multiply_shift
+  Line line = Line::kHigh;
   int exceptions = 0;     // the most of any lane
   bool emulated = false;  // some lane needs float_product
 
-  int line_words() const { return high ? 4 : 5; }  // int32 per lane
+  int line_words() const {  // int32 per lane
+    return line == Line::kHigh ? 4 : line == Line::kToEven ? 2 : 5;
+  }
   int words() const { return line_words() + 2 * exceptions + (emulated ? 1 : 0); }
 };
 
@@ -95,11 +98,20 @@ void with_factors(S& s, const Requantize& out, const typename S::Index& lane, Bo
 namespace requantize_detail {
 
 template <class S>
+typename S::I32 on_line(S& s, IntegerLayout::Line line, const Name& name,
+                        const typename S::I32& acc,
+                        const typename S::template Ptr<const std::int32_t>& p) {
+  if (line == IntegerLayout::Line::kHigh) return s.multiply_high(name, acc, p);
+  if (line == IntegerLayout::Line::kToEven) return s.shift_to_even(name, acc, p);
+  return s.multiply_shift(name, acc, p);
+}
+
+template <class S>
 typename S::I32 without_floats(S& s, const IntegerLayout& layout, const Name& name,
                                const typename S::I32& acc,
                                const typename S::template Ptr<const std::int32_t>& p) {
   const int lanes = s.isa().lanes;
-  auto q = layout.high ? s.multiply_high(name, acc, p) : s.multiply_shift(name, acc, p);
+  auto q = on_line(s, layout.line, name, acc, p);
   int at = layout.line_words() * lanes;
   for (int e = 0; e < layout.exceptions; ++e, at += 2 * lanes) s.correct_where(q, acc, p + at);
   if (layout.emulated) s.float_product(q, acc, p + at);

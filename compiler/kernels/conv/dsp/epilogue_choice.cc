@@ -13,7 +13,7 @@ using Result = DspEpilogue::Result;
 
 // One product and a shift serve every channel.
 bool is_high(const Requantize& out) {
-  return out.kind == Requantize::Kind::kInteger && out.integer.high &&
+  return out.kind == Requantize::Kind::kInteger && out.integer.line == IntegerLayout::Line::kHigh &&
          out.integer.exceptions == 0 && !out.integer.emulated;
 }
 
