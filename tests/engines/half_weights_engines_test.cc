@@ -37,7 +37,7 @@ Tensor halves(Dice& dice, DType type, const Shape& shape) {
   Tensor out(type, shape);
   const bool half = type == DType::kF16;
   for (std::uint16_t& each : out.as<std::uint16_t>()) {
-    const std::int64_t size = dice.between(half ? 0x2000 : 0x3E00, half ? 0x4000 : 0x4000);
+    const std::int64_t size = dice.between(half ? 0x2000 : 0x3E00, 0x4000);
     const std::int64_t rare = dice.pick<std::int64_t>({0, 0, 1, half ? 0x03FF : 0x007F});
     const std::int64_t sign = dice.one_in(2) ? 0x8000 : 0;
     each = static_cast<std::uint16_t>(sign | (dice.one_in(12) ? rare : size));
@@ -174,6 +174,7 @@ Case half_case(int index) {
 
 std::vector<Case> half_cases(int n) {
   std::vector<Case> out;
+  out.reserve(static_cast<std::size_t>(n));
   for (int i = 0; i < n; ++i) out.push_back(half_case(i));
   return out;
 }
@@ -215,7 +216,7 @@ bool keeps_halves(const Program& program) {
   return false;
 }
 
-Case product_of(Tensor weights, std::int64_t rows) {
+Case product_of(const Tensor& weights, std::int64_t rows) {
   const std::int64_t depth = weights.shape()[0];
   ModelBuilder model(17);
   model.input("x", DType::kF32, {rows, depth});
