@@ -278,6 +278,21 @@ void Lowering::set_view(const Node& node, int i, View view) {
 
 // ---- reading ----
 
+bool Lowering::reads_constants_alike(const Node& node) const {
+  constexpr std::int64_t kLarge = 256;
+  const auto is_like = [&](int index) {
+    const Node& reader = graph_.nodes[static_cast<std::size_t>(index)];
+    return reader.op_type == "Gather" ||
+           (reader.op_type == node.op_type &&
+            value(reader.outputs[0]).shape == value(node.outputs[0]).shape);
+  };
+  return std::ranges::all_of(node.inputs, [&](ValueId id) {
+    if (id == kNoValue || value(id).constant == nullptr) return true;
+    return value(id).constant->size() < kLarge ||
+           std::ranges::all_of(consumers_[static_cast<std::size_t>(id)], is_like);
+  });
+}
+
 bool Lowering::is_constant(const Node& node, int input) const {
   return value(node.inputs[static_cast<std::size_t>(input)]).constant != nullptr;
 }

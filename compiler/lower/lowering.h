@@ -60,6 +60,11 @@ class Lowering {
   // ... and without gaps or halo, as operators need that see the tensor as one row of bytes.
   View contiguous(const Node& node, int input, const Order& order);
 
+  // Whether all that reads constants of `node` with 256 elements or more is like it: of its type,
+  // with an output of equal shape, so that it chooses the same form for them. Tables that Gather
+  // picks from have a form of their own.
+  bool reads_constants_alike(const Node& node) const;
+
   // ---- writing ----
   // Memory for output `i`, in the order and with the halo that its consumers request, else in
   // `order`: new, or where a consumer wants to have it (OpDef::placed). 8-bit types are stored as

@@ -59,19 +59,30 @@ std::vector<std::vector<float>> factors_of_products(const Graph& graph) {
   return out;
 }
 
+// Whether the node's code shifts its sums alone. Scales that are powers of two do not decide that:
+// a bias near the end of int32 leaves no room for it.
+bool shifts_to_even(const Program& program, const Node& node) {
+  return std::ranges::any_of(program.steps, [&](const std::unique_ptr<Step>& step) {
+    return step->node == node.index && !step->requantized.empty() &&
+           std::ranges::all_of(step->requantized, [](const RequantizedChannel& channel) {
+             return channel.form.shifts_to_even();
+           });
+  });
+}
+
 // For each node of the graph; layers and products of others have none of their own.
-std::vector<float> factors_of_nodes(const Graph& graph) {
+std::vector<float> factors_of_nodes(const Graph& graph, const Program& program) {
   std::vector<float> out;
   for (const Node& node : graph.nodes) {
     std::string why;
-    const auto layer = layer_of(graph, node, why);
+    const bool is_layer = layer_of(graph, node, why).has_value();
     why.clear();
     const auto product =
-        layer ? std::optional<RunTimeProduct>() : run_time_product_of(graph, node, why);
+        is_layer ? std::optional<RunTimeProduct>() : run_time_product_of(graph, node, why);
     const bool scaled = product && !product->shows_sums();
-    out.push_back(layer    ? integer_factor(layer->scale)
-                  : scaled ? integer_factor(product->scale)
-                           : kIntegerFactor);
+    out.push_back(is_layer && shifts_to_even(program, node) ? kShiftFactor
+                  : scaled                                  ? integer_factor(product->scale)
+                                                            : kIntegerFactor);
   }
   return out;
 }
@@ -96,7 +107,7 @@ void compile_with_integer_factor(const std::string& bytes, const CompileOptions&
                                  IntegerLayouts& layouts, Compiled& out) {
   const Observation<IntegerLayouts> repeating(layouts);
   Sink silent;
-  const std::vector<float> factors = factors_of_nodes(out.graph);
+  const std::vector<float> factors = factors_of_nodes(out.graph, *out.program);
   layouts.repeat();
   out.set = compile(bytes, options, silent, [&](Graph& g) {
     for (std::size_t n = 0; n < g.nodes.size(); ++n) set_factor(g.nodes[n], factors[n]);

@@ -381,7 +381,7 @@ std::int32_t RunTimeProduct::result(std::int32_t accumulator, std::int64_t n, fl
 }
 
 float integer_factor(const std::vector<float>& scales) {
-  return std::ranges::all_of(scales, may_shift_to_even) ? 0.5F : kIntegerFactor;
+  return std::ranges::all_of(scales, may_shift_to_even) ? kShiftFactor : kIntegerFactor;
 }
 
 std::vector<float> integer_factors_for(const RunTimeProduct& product) {
@@ -392,7 +392,8 @@ std::vector<float> integer_factors_for(const RunTimeProduct& product) {
                                (end_of(product.b_type, kind < 2) - *product.b_zero);
       const float factor = factor_to_limit(product, sum);
       if (factor >= out.front()) continue;
-      out.push_back(out.front() == 0.5F ? power_below(factor) : simple_below(product, factor));
+      out.push_back(out.front() == kShiftFactor ? power_below(factor)
+                                                : simple_below(product, factor));
     }
   }
   std::sort(out.begin() + 1, out.end());

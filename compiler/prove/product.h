@@ -45,8 +45,11 @@ std::optional<RunTimeProduct> run_time_product_of(const Graph& graph, const Node
 // shift by 32 bits at least, as code may ask for: these have factors below 1/2.
 inline constexpr float kIntegerFactor = 0.5F - 0x1p-14F;
 
-// Of a layer with these scales: kIntegerFactor, or 1/2 where code may shift sums alone, which has
-// other factors than powers of two nowhere. Sums in units of two have the same results.
+// Where code shifts sums alone, which has other factors than powers of two nowhere. Sums in units
+// of two have the same results.
+inline constexpr float kShiftFactor = 0.5F;
+
+// Of a product with these scales: kIntegerFactor, or kShiftFactor where code may shift sums alone.
 float integer_factor(const std::vector<float>& scales);
 
 // The factors that a proof sets where requantization has no floats: odd numbers of 13 bits times

@@ -153,6 +153,7 @@ class Search {
     const Objective code =
         chosen.way.code == Objective::kBalanced ? Objective::kRam : chosen.way.code;
     if (code != chosen.way.code) try_code(code);
+    if (code != Objective::kRam) try_code(Objective::kRam);
     try_streams(code);
     const Trial* best = nullptr;
     for (const Trial& trial : arenas_) {

@@ -103,14 +103,14 @@ TEST(ByteWeightsEngines, AsCodeOfAvx2) {
   expect_clean_code({dynamic_product(kOneRow), requantized_product(kOneRow)}, "avx2");
 }
 
-// Bytes of the weights of the case's product with a target.
+// Bytes of the weights of the case's products with a target; shared ones are there once.
 std::size_t weight_bytes(const Case& each, const char* target) {
   std::size_t out = 0;
   const auto program = compiled(each, target);
   if (program == nullptr) return out;
   for (const auto& step : program->steps) {
     for (const ConstantArray& constant : step->constants)
-      if (constant.suffix == "weights") out += constant.bytes.size();
+      if (constant.suffix == "weights" && constant.owner.empty()) out += constant.bytes.size();
   }
   return out;
 }
@@ -124,6 +124,23 @@ TEST(ByteWeights, AreForFewRowsAndManyWeights) {
   EXPECT_EQ(weight_bytes(integer_product({2, 181, 190}, DType::kS8, 0), "avx2"), 2 * kOfOne);
   EXPECT_EQ(weight_bytes(integer_product({3, 513, 512}, DType::kS8, 0), "avx2"), 2 * kOfTwo);
   EXPECT_EQ(weight_bytes(integer_product({1, 128, 248}, DType::kS8, 0), "avx2"), 2U * 128 * 248);
+}
+
+// A layer of another shape reads words, and weights are in flash once.
+TEST(ByteWeights, AreWordsWhereLayersOfOtherShapesReadThemToo) {
+  Dice dice(5);
+  ModelBuilder model(17);
+  model.initializer("w", random_bytes(dice, DType::kS8, {181, 190}));
+  for (const std::int64_t rows : {1, 20}) {
+    const std::string name = cat("x", rows);
+    model.input(name, DType::kU8, {rows, 181});
+    model.node("MatMulInteger", {name, "w"}, {name + "_out"});
+    model.output(name + "_out");
+  }
+  Case each;
+  each.name = "shared";
+  each.model = model.bytes();
+  EXPECT_EQ(weight_bytes(each, "avx2"), std::size_t{2} * 184 * 192);
 }
 
 TEST(ByteWeights, AreForWeightsOfOneByte) {

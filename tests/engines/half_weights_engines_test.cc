@@ -245,6 +245,48 @@ TEST(HalfWeights, AreKeptWhereWideningIsCheap) {
   }
 }
 
+// Layers of other shapes might want another form, and a constant is in flash once.
+TEST(HalfWeights, AreFloatsWhereLayersOfOtherShapesReadThemToo) {
+  Dice dice(3);
+  const auto bytes_of_weights = [&](std::int64_t rows, const char* target) {
+    ModelBuilder model(17);
+    model.initializer("w", halves(dice, DType::kF16, {40, 64}));
+    for (const auto& [name, count] : {std::pair<std::string, std::int64_t>{"a", 20}, {"b", rows}}) {
+      model.input(name, DType::kF32, {count, 40});
+      model.node("MatMul", {name, "w"}, {name + "_out"});
+      model.output(name + "_out");
+    }
+    const auto program = compiled({"shared", model.bytes(), {}}, target, Objective::kBalanced);
+    std::size_t out = 0;
+    for (const auto& step : program->steps) {
+      for (const ConstantArray& constant : step->constants)
+        out += constant.suffix == "weights" && constant.owner.empty() ? constant.bytes.size() : 0;
+    }
+    return out;
+  };
+  // Targets: one that widens with an instruction, and one that does not.
+  for (const char* target : {"avx2", "cortex-m4"}) {
+    EXPECT_EQ(bytes_of_weights(20, target), std::size_t{40} * 64 * 2) << target;
+    EXPECT_EQ(bytes_of_weights(1, target), std::size_t{40} * 64 * 4) << target;
+  }
+}
+
+// Deep convolutions would need more scratch memory than small cores have.
+TEST(HalfWeights, AreFloatsWhereWideningTakesTooMuchMemory) {
+  Dice dice(4);
+  const auto kept = [&](std::int64_t depth, const char* target, Objective objective) {
+    return keeps_halves(
+        *compiled(product_of(halves(dice, DType::kF16, {depth, 8}), 16), target, objective));
+  };
+  // Targets: four columns at once, and eight.
+  for (const auto& [target, most] : {std::pair("cortex-m4", 2048), std::pair("scalar", 1024)}) {
+    EXPECT_TRUE(kept(most, target, Objective::kBalanced)) << target;
+    EXPECT_FALSE(kept(most + 1, target, Objective::kBalanced)) << target;
+    EXPECT_TRUE(kept(most + 1, target, Objective::kSize)) << target;
+  }
+  EXPECT_TRUE(kept(4000, "avx2", Objective::kBalanced));
+}
+
 // One element more than 16 bits hold, or a NaN whose bits widening would change.
 TEST(HalfWeights, AreFloatsWhereOneElementIsNone) {
   Dice dice(2);

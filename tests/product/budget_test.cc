@@ -184,6 +184,27 @@ TEST(Budgets, AnArenaThatCannotBeHadIsRefusedWithTheLeast) {
   EXPECT_NE(errors.find(" with whole tensors"), std::string::npos) << errors;
 }
 
+// Code for size widens weights of 16 bits in scratch memory; that for the least memory does not.
+TEST(Budgets, AnArenaOfCodeForRamAloneIsHadWithAnyObjective) {
+  ModelBuilder model(17);
+  model.input("x", DType::kF32, {16, 400});
+  Tensor w(DType::kF32, {400, 100});
+  for (std::size_t i = 0; i < 40000; ++i) w.as<float>()[i] = static_cast<float>(i % 100);
+  model.initializer("w", w);
+  model.node("MatMul", {"x", "w"}, {"h"});
+  model.node("Relu", {"h"}, {"y"});
+  model.output("y");
+  const Case each{"halves", model.bytes(), {}};
+  const std::int64_t least =
+      compiled_with(each, options_for("cortex-m4", Objective::kRam))->arena_bytes;
+  for (const Objective objective : {Objective::kSpeed, Objective::kSize, Objective::kBalanced}) {
+    CompileOptions options = options_for("cortex-m4", objective);
+    EXPECT_GT(compiled_with(each, options)->arena_bytes, least);
+    options.arena_limit = least;
+    EXPECT_EQ(compiled_with(each, options)->arena_bytes, least);
+  }
+}
+
 TEST(Budgets, FlashThatCannotBeHadIsRefusedWithItsParts) {
   const Case each = networks_of_blocks(1).front();
   CompileOptions options = options_for("cortex-m4", Objective::kBalanced);

@@ -106,6 +106,7 @@ void add_convolution(Lowering& lowering, const Node& node, const ConvProblem& pr
     return;
   }
   ConvProblem seen = problem;
+  seen.shares_weights = !lowering.reads_constants_alike(node);
   if (seen.x.halo_source >= 0 || seen.x.halo_value != seen.x_zero_point) ignore_halo(seen.x);
   for (const ConvProvider& provider : conv_providers()) {
     if (!provider.serves(seen, lowering.isa())) continue;

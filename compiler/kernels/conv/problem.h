@@ -44,8 +44,9 @@ struct ConvProblem {
   int x_zero_point = 0;                 // as stored
   bool zero_point_at_run_time = false;  // biases are factors of it; what moves x is added with it
   bool four_bits = false;               // the file stores its weights in 4 bits each
-  std::vector<float> scale;             // [M]; empty for int32 output
-  Requantize out;                       // kind is chosen here
+  bool shares_weights = false;  // with a layer of another shape, which may want another form
+  std::vector<float> scale;     // [M]; empty for int32 output
+  Requantize out;               // kind is chosen here
   std::optional<ConvResidual> residual;
   std::optional<RunTimeWeights> run_time;  // then `weights` is empty
   int shared_addend = 0;  // of all weights, and not of what is packed (portable/shared_addend.h)

@@ -185,6 +185,7 @@ void add_convolution(Lowering& lowering, const Node& node, ConvProblem problem, 
   // With a zero point of 1 the step's biases are -sum(w): the factors of the real one.
   problem.x_zero_point = 1;
   problem.zero_point_at_run_time = true;
+  problem.shares_weights = !lowering.reads_constants_alike(node);
   problem.bias.assign(static_cast<std::size_t>(problem.geometry.out_channels), 0);
   if (add_in_assembly(lowering, node, problem, zero_point)) return;
   if (wastes_lanes(problem, lowering.isa())) problem = spread_groups(lowering, node, problem);

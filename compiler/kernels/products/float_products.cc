@@ -9,6 +9,7 @@
 
 #include "compiler/base/text.h"
 #include "compiler/kernels/conv/convolution.h"
+#include "compiler/kernels/conv/tuning.h"
 #include "compiler/kernels/products/floats/describe.h"
 #include "compiler/kernels/products/floats/halves.h"
 #include "compiler/kernels/products/floats/pack.h"
@@ -99,8 +100,11 @@ Order order_of(const ConvGeometry& g) {
 }
 
 // Keeps constant weights as 16 bits where these hold them; once the plan has its kind and shape,
-// before the step has outputs. False where they stay floats.
-bool keep_halves(Lowering& lowering, StepArguments& arguments, FloatProductStep& step) {
+// before the step has outputs. False where they stay floats: also where a product of another shape,
+// or of another size that is known at run time, reads them too and might want floats.
+bool keep_halves(Lowering& lowering, const Node& node, StepArguments& arguments,
+                 FloatProductStep& step) {
+  if (lowering.tuning().for_all_sizes || !lowering.reads_constants_alike(node)) return false;
   const auto weights = std::ranges::find(step.constants, "weights", &ConstantArray::suffix);
   if (weights == step.constants.end()) return false;
   Tensor floats(DType::kF32, {std::ssize(weights->bytes) / bytes_of(DType::kF32)});
@@ -148,7 +152,7 @@ bool add_columns_of_taps(Lowering& lowering, const Node& node, const ConvGeometr
                             : addend(node, arguments);
   step->plan = plan_columns_of_taps(g, channels_first(x.view, g.layout), to, inner);
   step->plan.end.c_column = biased ? 1 : 0;
-  keep_halves(lowering, arguments, *step);
+  keep_halves(lowering, node, arguments, *step);
   place(step->plan, x, w, bias, arguments.output("y", y));
   arguments.add(std::move(step));
   return true;
@@ -273,7 +277,7 @@ void add_float_conv(Lowering& lowering, const Node& node, const ConvGeometry& g,
   step->plan =
       plan_float_conv(g, depthwise, channels_first(x.view, g.layout), channels_first(y, g.layout));
   if (!depthwise) merge_taps(step->plan.shape);
-  if (!keep_halves(lowering, arguments, *step) && lanes_of(lowering) > 1 &&
+  if (!keep_halves(lowering, node, arguments, *step) && lanes_of(lowering) > 1 &&
       lowering.is_constant(node, 1) && all_finite(lowering.constant(node, 1)))
     read_zeros(lowering, arguments, step->plan);
   step->plan.end.c_column = bias.parameter_step();
@@ -321,7 +325,7 @@ void add_float_matmul(Lowering& lowering, const Node& node, const MatMulGeometry
       plan_float_matmul(g, a.view, is_column ? RightHandSide::kColumn : RightHandSide::kMatrix, y);
   if (shape.panel != rt::kPanel) step->plan.shape.panel = shape.panel;
   take_rows_as_lanes(step->plan, lowering.isa().lanes);
-  keep_halves(lowering, arguments, *step);
+  keep_halves(lowering, node, arguments, *step);
   place(step->plan, a, b, nothing, arguments.output("y", y));
   arguments.add(std::move(step));
 }
@@ -340,7 +344,7 @@ void add_float_gemm(Lowering& lowering, const Node& node, const GemmGeometry& g,
   const bool adds = has_input(node, 2);
   step->plan.end = {factors.alpha, adds ? factors.beta : 1.0F, adds ? g.c_row_stride : 0,
                     adds ? g.c_col_stride : 0, 0};
-  keep_halves(lowering, arguments, *step);
+  keep_halves(lowering, node, arguments, *step);
   place(step->plan, a, b, c, arguments.output("y", y));
   arguments.add(std::move(step));
 }

@@ -217,7 +217,8 @@ bool fits_lanes(const ConvProblem& problem, const IsaTraits& isa, const PlannedC
 // 512 KiB): from here on bytes are faster, with three pixels and more the products take as long.
 bool bytes_pay(const ConvProblem& problem, const IsaTraits& isa, const Tuning& tuning) {
   constexpr std::int64_t kLeastOfOne = 32 * 1024, kLeastOfTwo = 256 * 1024;
-  if (!isa.widens_weights || problem.run_time || tuning.for_all_sizes) return false;
+  if (!isa.widens_weights || problem.run_time || problem.shares_weights || tuning.for_all_sizes)
+    return false;
   std::int64_t pixels = problem.geometry.batch;
   for (const ConvAxis& axis : problem.geometry.axes) pixels *= axis.out;
   const std::int64_t least = pixels == 1 ? kLeastOfOne : kLeastOfTwo;
