@@ -57,14 +57,6 @@ static inline void float_row(const FloatConvShape& s, const FloatEnd& end, const
   });
 }
 
-// The next columns of a panel.
-static inline void advance(FloatRow& row, int32_t columns, const FloatEnd& end,
-                           ptrdiff_t y_channel) {
-  row.w += columns;
-  row.c += columns * end.c_column;
-  row.y += columns * y_channel;
-}
-
 // ---- columns that do not fill a vector ----
 
 // sums[p] += x[p] * w

@@ -100,6 +100,22 @@ ETCH_INLINE void add_scaled(Tile<lanes, count, pixels>& tile, const float* x, pt
   if constexpr (pixels > 1) add_scaled(tile.rest, x + x_pixel, x_pixel, w);
 }
 
+// sums[j] += *x * w[j], of weights in registers.
+template <int lanes, int count>
+ETCH_INLINE void add_scaled(Columns<lanes, count>& sums, const float* x,
+                            const Columns<lanes, count>& w) {
+  sums.first = sum(sums.first, product_of_one(x, w.first));
+  if constexpr (count > 1) add_scaled(sums.rest, x, w.rest);
+}
+
+// tile[p][j] += x[p * x_pixel] * w[j]
+template <int lanes, int count, int pixels>
+ETCH_INLINE void add_scaled(Tile<lanes, count, pixels>& tile, const float* x, ptrdiff_t x_pixel,
+                            const Columns<lanes, count>& w) {
+  add_scaled(tile.first, x, w);
+  if constexpr (pixels > 1) add_scaled(tile.rest, x + x_pixel, x_pixel, w);
+}
+
 template <int lanes, int count, int pixels>
 ETCH_INLINE void add_products(Tile<lanes, count, pixels>& tile, const float* x, ptrdiff_t x_pixel,
                               const float* w) {

@@ -28,13 +28,24 @@ struct FloatConvShape {
 
 // Where one row of tiles reads and writes: x at channel 0 of the group in its image; w at its
 // first column in a panel whose rows have `width` columns; c and y at that column.
-struct FloatRow {
+template <class Weight>
+struct RowOf {
   const float* x;
-  const float* w;
+  const Weight* w;
   ptrdiff_t width;
   const float* c;
   float* y;
 };
+using FloatRow = RowOf<float>;
+
+// The next columns of a panel.
+template <class Weight>
+static inline void advance(RowOf<Weight>& row, int32_t columns, const FloatEnd& end,
+                           ptrdiff_t y_channel) {
+  row.w += columns;
+  row.c += columns * end.c_column;
+  row.y += columns * y_channel;
+}
 
 // From one pixel of a tile to the next in x and in y: neighbours on the axis of tiles or, if
 // transposed, outputs a stride apart, which read neighbours.

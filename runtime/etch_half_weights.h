@@ -55,28 +55,7 @@ ETCH_INLINE void load_widened(Columns<lanes, count>& x, const uint16_t* p) {
   if constexpr (count > 1) load_widened<Form>(x.rest, p + lanes);
 }
 
-// sums[j] += *x * w[j]
-template <int lanes, int count>
-ETCH_INLINE void add_scaled(Columns<lanes, count>& sums, const float* x,
-                            const Columns<lanes, count>& w) {
-  sums.first = sum(sums.first, product_of_one(x, w.first));
-  if constexpr (count > 1) add_scaled(sums.rest, x, w.rest);
-}
-template <int lanes, int count, int pixels>
-ETCH_INLINE void add_scaled(Tile<lanes, count, pixels>& tile, const float* x, ptrdiff_t x_pixel,
-                            const Columns<lanes, count>& w) {
-  add_scaled(tile.first, x, w);
-  if constexpr (pixels > 1) add_scaled(tile.rest, x + x_pixel, x_pixel, w);
-}
-
-// Where a product reads and writes from one column of a panel on; see FloatRow.
-struct HalfRow {
-  const float* x;
-  const uint16_t* w;
-  ptrdiff_t width;
-  const float* c;
-  float* y;
-};
+using HalfRow = RowOf<uint16_t>;
 
 #if defined(__GNUC__)
 #define ETCH_OWN_REGISTERS __attribute__((noinline))
@@ -123,14 +102,6 @@ static inline void even_half_rows(const FloatConvShape& s, const FloatEnd& end,
       half_tile<Form, lanes, count, decltype(width)::value>(s, end, row, first);
     });
   }
-}
-
-// The next columns of a panel.
-static inline void advance(HalfRow& row, int32_t columns, const FloatEnd& end,
-                           ptrdiff_t y_channel) {
-  row.w += columns;
-  row.c += columns * end.c_column;
-  row.y += columns * y_channel;
 }
 
 // `columns` columns of a panel. Two vectors and many rows: what is widened serves all of these. One
