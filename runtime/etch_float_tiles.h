@@ -23,6 +23,12 @@ struct FloatEnd {
   float most = 0.0f;
 };
 
+#if defined(__GNUC__)
+#define ETCH_OWN_REGISTERS __attribute__((noinline))
+#else
+#define ETCH_OWN_REGISTERS
+#endif
+
 // `pixels` times `count` vectors of sums.
 template <int lanes, int count, int pixels>
 struct Tile {

@@ -57,12 +57,6 @@ ETCH_INLINE void load_widened(Columns<lanes, count>& x, const uint16_t* p) {
 
 using HalfRow = RowOf<uint16_t>;
 
-#if defined(__GNUC__)
-#define ETCH_OWN_REGISTERS __attribute__((noinline))
-#else
-#define ETCH_OWN_REGISTERS
-#endif
-
 // A function of its own: among others that are inlined its sums do not stay in registers.
 template <class Form, int lanes, int count, int pixels>
 ETCH_OWN_REGISTERS static void half_tile(const FloatConvShape& s, const FloatEnd& end,
@@ -94,14 +88,9 @@ static inline void half_rows(const FloatConvShape& s, const FloatEnd& end, const
 template <class Form, int lanes, int count, int most>
 static inline void even_half_rows(const FloatConvShape& s, const FloatEnd& end,
                                   const HalfRow& row) {
-  const int32_t n = s.axis[2].out;
-  int32_t tiles = (n + most - 1) / most;
-  for (int32_t out = 0, rows = 0; out < n; out += rows, --tiles) {
-    rows = (n - out + tiles - 1) / tiles;
-    tile_of<most, 1>(rows, out, [&](int32_t first, auto width) {
-      half_tile<Form, lanes, count, decltype(width)::value>(s, end, row, first);
-    });
-  }
+  for_even_tiles<most, 1>(s.axis[2].out, [&](int32_t first, auto width) {
+    half_tile<Form, lanes, count, decltype(width)::value>(s, end, row, first);
+  });
 }
 
 // `columns` columns of a panel. Two vectors and many rows: what is widened serves all of these. One
@@ -138,10 +127,11 @@ static inline void half_columns(const FloatConvShape& s, const FloatEnd& end, Ha
 template <class Form>
 static inline void half_product(const FloatConvShape& s, const FloatEnd& end, const float* x,
                                 const uint16_t* w, const float* c, float* y) {
+  const int32_t panel = s.panel != 0 ? s.panel : kPanel;
   for (int32_t n = 0; n < s.batch; ++n) {
     for (int32_t g = 0; g < s.group; ++g) {
-      for (int32_t first = 0; first < s.out; first += kPanel) {
-        const int32_t columns = s.out - first < kPanel ? s.out - first : kPanel;
+      for (int32_t first = 0; first < s.out; first += panel) {
+        const int32_t columns = s.out - first < panel ? s.out - first : panel;
         const ptrdiff_t column = static_cast<ptrdiff_t>(g) * s.out + first;
         const HalfRow row{x + n * s.x_image + g * s.in * s.x_channel, w + column * s.in, columns,
                           c + column * end.c_column, y + n * s.y_image + column * s.y_channel};
