@@ -45,6 +45,9 @@ static constexpr int indirect_pixels(int count) {
 // same size.
 static constexpr int least_pixels(int most) { return (most + 1) / 2; }
 
+// The least number of outputs of an image.
+static constexpr int kLeastIndirect = least_pixels(indirect_pixels(1));
+
 // The outputs are numbered line by line.
 template <int pixels>
 ETCH_INLINE void set_places(PixelPlaces<pixels>& places, const FloatConvShape& s, int32_t h,
@@ -144,24 +147,6 @@ static inline void indirect_tail_tile(const FloatConvShape& s, const FloatEnd& e
   finish_some(tile, end, added, row.y + first * y_pixel, y_pixel, columns);
 }
 
-// Calls body(number of the first, Width<pixels>{}) for tiles of about the same size, at most
-// `most`, that have all `n` pixels.
-template <int pixels, int least, class Body>
-ETCH_INLINE void tile_of(int32_t wanted, int32_t first, Body body) {
-  if constexpr (pixels > least) {
-    if (wanted < pixels) return tile_of<pixels - 1, least>(wanted, first, body);
-  }
-  body(first, Width<pixels>{});
-}
-template <int most, class Body>
-ETCH_INLINE void for_even_tiles(int32_t n, Body body) {
-  int32_t tiles = (n + most - 1) / most;
-  for (int32_t at = 0, pixels = 0; at < n; at += pixels, --tiles) {
-    pixels = (n - at + tiles - 1) / tiles;
-    tile_of<most, least_pixels(most)>(pixels, at, body);
-  }
-}
-
 // All pixels of an image, see float_columns().
 struct IndirectTiles {
   const FloatConvShape& s;
@@ -173,21 +158,20 @@ ETCH_INLINE int32_t outputs_of(const IndirectTiles& tiles) {
 }
 template <int lanes, int count>
 static inline void whole_tiles(const IndirectTiles& tiles, const FloatRow& row) {
-  for_even_tiles<indirect_pixels(count)>(outputs_of(tiles), [&](int32_t first, auto width) {
-    indirect_tile<lanes, count, decltype(width)::value>(tiles.s, tiles.end, row, tiles.zeros,
-                                                        first);
-  });
+  for_even_tiles<indirect_pixels(count), least_pixels(indirect_pixels(count))>(
+      outputs_of(tiles), [&](int32_t first, auto width) {
+        indirect_tile<lanes, count, decltype(width)::value>(tiles.s, tiles.end, row, tiles.zeros,
+                                                            first);
+      });
 }
 template <int lanes>
 static inline void part_tiles(const IndirectTiles& tiles, const FloatRow& row, int32_t columns) {
-  for_even_tiles<indirect_pixels(1)>(outputs_of(tiles), [&](int32_t first, auto width) {
-    indirect_tail_tile<lanes, decltype(width)::value>(tiles.s, tiles.end, row, tiles.zeros, first,
-                                                      columns);
-  });
+  for_even_tiles<indirect_pixels(1), kLeastIndirect>(
+      outputs_of(tiles), [&](int32_t first, auto width) {
+        indirect_tail_tile<lanes, decltype(width)::value>(tiles.s, tiles.end, row, tiles.zeros,
+                                                          first, columns);
+      });
 }
-
-// The least number of outputs of an image.
-static constexpr int kLeastIndirect = least_pixels(indirect_pixels(1));
 
 // Conv of images (axis 0 has one position) with at least kLeastIndirect outputs, whose lines follow
 // each other; channels of x are neighbours, and what is added belongs to columns.

@@ -235,22 +235,6 @@ ETCH_INLINE void load_line(Columns<lanes, count>& columns, const float* x, const
   if constexpr (count > 1) load_line<some>(columns.rest, x + at.apart, at);
 }
 
-// sums[j] += x[j] * w
-template <int lanes, int count>
-ETCH_INLINE void add_weighted(Columns<lanes, count>& sums, const float* w,
-                              const Columns<lanes, count>& x) {
-  sums.first = sum(sums.first, product_of_one(w, x.first));
-  if constexpr (count > 1) add_weighted(sums.rest, w, x.rest);
-}
-
-// tile[row][j] += x[j] * w[row]
-template <int lanes, int count, int rows>
-ETCH_INLINE void add_line(Tile<lanes, count, rows>& tile, const float* w,
-                          const Columns<lanes, count>& x) {
-  add_weighted(tile.first, w, x);
-  if constexpr (rows > 1) add_line(tile.rest, w + 1, x);
-}
-
 // One run of steps.
 template <bool some, int lanes, int count, int rows>
 ETCH_INLINE void add_run(Tile<lanes, count, rows>& tile, const float* x, ptrdiff_t x_step,
@@ -258,7 +242,7 @@ ETCH_INLINE void add_run(Tile<lanes, count, rows>& tile, const float* x, ptrdiff
   for (int32_t i = 0; i < n; ++i, x += x_step, w += w_step) {
     Columns<lanes, count> columns;
     load_line<some>(columns, x, at);
-    add_line(tile, w, columns);
+    add_scaled(tile, w, 1, columns);
   }
 }
 

@@ -12,6 +12,7 @@
 #include <stdint.h>
 
 #include "etch_float_lanes.h"
+#include "etch_float_matrix.h"
 #include "etch_float_pack.h"
 #include "etch_float_tiles.h"
 #include "etch_float_walk.h"
@@ -55,14 +56,6 @@ static inline void float_row(const FloatConvShape& s, const FloatEnd& end, const
   for_each_tile<tile_pixels(count)>(s, interior, window, [&](int32_t out, auto width) {
     float_tile<lanes, count, decltype(width)::value>(s, end, row, window, out);
   });
-}
-
-// The next columns of a panel.
-static inline void advance(FloatRow& row, int32_t columns, const FloatEnd& end,
-                           ptrdiff_t y_channel) {
-  row.w += columns;
-  row.c += columns * end.c_column;
-  row.y += columns * y_channel;
 }
 
 // ---- columns that do not fill a vector ----
@@ -325,18 +318,22 @@ static inline void float_conv(const FloatConvShape& s, const FloatEnd& end, cons
                               const float* w, const float* c, float* y) {
   const int32_t taps = s.axis[0].kernel * s.axis[1].kernel * s.axis[2].kernel;
   const ptrdiff_t depth = static_cast<ptrdiff_t>(taps) * s.in;
-  const int32_t panel = s.panel != 0 ? s.panel : kPanel;
+  const int32_t panel = s.panel != 0 ? s.panel : kPanel, most = panel < kPanel ? panel : kPanel;
   const Interior interior = interior_of(s.axis[s.along], s.transposed);
   for (int32_t n = 0; n < s.batch; ++n) {
     for (int32_t g = 0; g < s.group; ++g) {
-      for (int32_t first = 0; first < s.out; first += kPanel) {
-        const int32_t columns = s.out - first < kPanel ? s.out - first : kPanel;
+      for (int32_t first = 0; first < s.out; first += most) {
+        int32_t columns = s.out - first < most ? s.out - first : most;
         const int32_t before = first % panel;  // in the panel
         const int32_t width = s.out - first + before < panel ? s.out - first + before : panel;
         const ptrdiff_t column = static_cast<ptrdiff_t>(g) * s.out + first;
         const float* const panel_w = w + (column - before) * depth + before;
-        const FloatRow row{x + n * s.x_image + g * s.in * s.x_channel, panel_w, width,
-                           c + column * end.c_column, y + n * s.y_image + column * s.y_channel};
+        FloatRow row{x + n * s.x_image + g * s.in * s.x_channel, panel_w, width,
+                     c + column * end.c_column, y + n * s.y_image + column * s.y_channel};
+        if constexpr (kFloatLanes == 8) {
+          if (is_matrix(s) && is_near(s, row)) columns = matrix_columns<8>(s, end, row, columns);
+        }
+        if (columns == 0) continue;
         if (has_turned_border(s, end, interior)) {
           rows_inside(s, end, row, interior, columns);
           border_in_columns(s, end, row, interior, columns);

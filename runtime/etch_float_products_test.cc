@@ -62,6 +62,11 @@ void expect_products(const Case& p) {
   pack_panels({1, 1, p.depth, p.columns, kPanel, 0, 0, p.columns, 1}, w.data(), packed.data());
   float_conv(s, end, x.data(), packed.data(), c.data(), y.data());
   ASSERT_EQ(y, correct) << p.rows << " x " << p.depth << " x " << p.columns;
+  s.panel = kNarrowPanel;
+  pack_panels({1, 1, p.depth, p.columns, s.panel, 0, 0, p.columns, 1}, w.data(), packed.data());
+  y.assign(y.size(), 77);
+  float_conv(s, end, x.data(), packed.data(), c.data(), y.data());
+  ASSERT_EQ(y, correct) << p.rows << " x " << p.depth << " x " << p.columns << " in narrow panels";
   s.panel = p.columns;
   y.assign(y.size(), 77);
   float_conv(s, end, x.data(), w.data(), c.data(), y.data());
@@ -72,6 +77,13 @@ TEST(FloatProducts, OfEveryNumberOfColumnsAreTheSumsInOrder) {
   for (std::int32_t columns = 1; columns <= 140; ++columns) {
     expect_products({7, 5, columns, columns % 2, columns % 3 == 0});
     expect_products({1, 3, columns, 0, true});
+  }
+}
+
+TEST(FloatProducts, OfEveryNumberOfRowsAreTheSumsInOrder) {
+  for (std::int32_t rows = 1; rows <= 20; ++rows) {
+    expect_products({rows, 9, 97, rows % 2, true});
+    expect_products({rows, 150, 83, 0, rows % 2 == 0});
   }
 }
 

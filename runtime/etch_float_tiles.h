@@ -23,6 +23,12 @@ struct FloatEnd {
   float most = 0.0f;
 };
 
+#if defined(__GNUC__)
+#define ETCH_OWN_REGISTERS __attribute__((noinline))
+#else
+#define ETCH_OWN_REGISTERS
+#endif
+
 // `pixels` times `count` vectors of sums.
 template <int lanes, int count, int pixels>
 struct Tile {
@@ -96,6 +102,22 @@ ETCH_INLINE void add_scaled(Tile<1, 8, 1>& tile, const float* x, ptrdiff_t, cons
 template <int lanes, int count, int pixels>
 ETCH_INLINE void add_scaled(Tile<lanes, count, pixels>& tile, const float* x, ptrdiff_t x_pixel,
                             const float* w) {
+  add_scaled(tile.first, x, w);
+  if constexpr (pixels > 1) add_scaled(tile.rest, x + x_pixel, x_pixel, w);
+}
+
+// sums[j] += *x * w[j], of weights in registers.
+template <int lanes, int count>
+ETCH_INLINE void add_scaled(Columns<lanes, count>& sums, const float* x,
+                            const Columns<lanes, count>& w) {
+  sums.first = sum(sums.first, product_of_one(x, w.first));
+  if constexpr (count > 1) add_scaled(sums.rest, x, w.rest);
+}
+
+// tile[p][j] += x[p * x_pixel] * w[j]
+template <int lanes, int count, int pixels>
+ETCH_INLINE void add_scaled(Tile<lanes, count, pixels>& tile, const float* x, ptrdiff_t x_pixel,
+                            const Columns<lanes, count>& w) {
   add_scaled(tile.first, x, w);
   if constexpr (pixels > 1) add_scaled(tile.rest, x + x_pixel, x_pixel, w);
 }

@@ -15,8 +15,8 @@ namespace rt {
 
 // A convolution, or the product of two matrices: one axis whose positions are the rows of a, input
 // channels are the depth, output channels the columns. Steps count elements. Tiles are neighbours
-// on axis `along`, 1 or 2. `panel` is the columns of a panel where that is not kPanel but a
-// multiple or all of them: 0 stands for kPanel.
+// on axis `along`, 1 or 2. `panel` is the columns of a panel where that is not kPanel but
+// kNarrowPanel, a multiple or all of them: 0 stands for kPanel.
 struct FloatConvShape {
   bool transposed;
   int32_t batch, group, in, out;  // in and out: channels per group
@@ -28,13 +28,24 @@ struct FloatConvShape {
 
 // Where one row of tiles reads and writes: x at channel 0 of the group in its image; w at its
 // first column in a panel whose rows have `width` columns; c and y at that column.
-struct FloatRow {
+template <class Weight>
+struct RowOf {
   const float* x;
-  const float* w;
+  const Weight* w;
   ptrdiff_t width;
   const float* c;
   float* y;
 };
+using FloatRow = RowOf<float>;
+
+// The next columns of a panel.
+template <class Weight>
+static inline void advance(RowOf<Weight>& row, int32_t columns, const FloatEnd& end,
+                           ptrdiff_t y_channel) {
+  row.w += columns;
+  row.c += columns * end.c_column;
+  row.y += columns * y_channel;
+}
 
 // From one pixel of a tile to the next in x and in y: neighbours on the axis of tiles or, if
 // transposed, outputs a stride apart, which read neighbours.
@@ -89,6 +100,24 @@ ETCH_INLINE int32_t transposed_tile(const FloatConvShape& s, Window& window, int
   }
   if constexpr (pixels > 1) return transposed_tile<next_pixels(pixels)>(s, window, out, tiles);
   return 0;
+}
+
+// Calls body(number of the first, Width<pixels>{}) for tiles of about the same size, at most
+// `most` and at least `least`, that have all `n` pixels.
+template <int pixels, int least, class Body>
+ETCH_INLINE void tile_of(int32_t wanted, int32_t first, Body body) {
+  if constexpr (pixels > least) {
+    if (wanted < pixels) return tile_of<pixels - 1, least>(wanted, first, body);
+  }
+  body(first, Width<pixels>{});
+}
+template <int most, int least, class Body>
+ETCH_INLINE void for_even_tiles(int32_t n, Body body) {
+  int32_t tiles = (n + most - 1) / most;
+  for (int32_t at = 0, pixels = 0; at < n; at += pixels, --tiles) {
+    pixels = (n - at + tiles - 1) / tiles;
+    tile_of<most, least>(pixels, at, body);
+  }
 }
 
 // Calls tiles(position, Width<number of pixels>{}) for all positions on the axis of tiles, with the

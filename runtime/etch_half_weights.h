@@ -55,34 +55,7 @@ ETCH_INLINE void load_widened(Columns<lanes, count>& x, const uint16_t* p) {
   if constexpr (count > 1) load_widened<Form>(x.rest, p + lanes);
 }
 
-// sums[j] += *x * w[j]
-template <int lanes, int count>
-ETCH_INLINE void add_scaled(Columns<lanes, count>& sums, const float* x,
-                            const Columns<lanes, count>& w) {
-  sums.first = sum(sums.first, product_of_one(x, w.first));
-  if constexpr (count > 1) add_scaled(sums.rest, x, w.rest);
-}
-template <int lanes, int count, int pixels>
-ETCH_INLINE void add_scaled(Tile<lanes, count, pixels>& tile, const float* x, ptrdiff_t x_pixel,
-                            const Columns<lanes, count>& w) {
-  add_scaled(tile.first, x, w);
-  if constexpr (pixels > 1) add_scaled(tile.rest, x + x_pixel, x_pixel, w);
-}
-
-// Where a product reads and writes from one column of a panel on; see FloatRow.
-struct HalfRow {
-  const float* x;
-  const uint16_t* w;
-  ptrdiff_t width;
-  const float* c;
-  float* y;
-};
-
-#if defined(__GNUC__)
-#define ETCH_OWN_REGISTERS __attribute__((noinline))
-#else
-#define ETCH_OWN_REGISTERS
-#endif
+using HalfRow = RowOf<uint16_t>;
 
 // A function of its own: among others that are inlined its sums do not stay in registers.
 template <class Form, int lanes, int count, int pixels>
@@ -115,22 +88,9 @@ static inline void half_rows(const FloatConvShape& s, const FloatEnd& end, const
 template <class Form, int lanes, int count, int most>
 static inline void even_half_rows(const FloatConvShape& s, const FloatEnd& end,
                                   const HalfRow& row) {
-  const int32_t n = s.axis[2].out;
-  int32_t tiles = (n + most - 1) / most;
-  for (int32_t out = 0, rows = 0; out < n; out += rows, --tiles) {
-    rows = (n - out + tiles - 1) / tiles;
-    tile_of<most, 1>(rows, out, [&](int32_t first, auto width) {
-      half_tile<Form, lanes, count, decltype(width)::value>(s, end, row, first);
-    });
-  }
-}
-
-// The next columns of a panel.
-static inline void advance(HalfRow& row, int32_t columns, const FloatEnd& end,
-                           ptrdiff_t y_channel) {
-  row.w += columns;
-  row.c += columns * end.c_column;
-  row.y += columns * y_channel;
+  for_even_tiles<most, 1>(s.axis[2].out, [&](int32_t first, auto width) {
+    half_tile<Form, lanes, count, decltype(width)::value>(s, end, row, first);
+  });
 }
 
 // `columns` columns of a panel. Two vectors and many rows: what is widened serves all of these. One
@@ -167,10 +127,11 @@ static inline void half_columns(const FloatConvShape& s, const FloatEnd& end, Ha
 template <class Form>
 static inline void half_product(const FloatConvShape& s, const FloatEnd& end, const float* x,
                                 const uint16_t* w, const float* c, float* y) {
+  const int32_t panel = s.panel != 0 ? s.panel : kPanel;
   for (int32_t n = 0; n < s.batch; ++n) {
     for (int32_t g = 0; g < s.group; ++g) {
-      for (int32_t first = 0; first < s.out; first += kPanel) {
-        const int32_t columns = s.out - first < kPanel ? s.out - first : kPanel;
+      for (int32_t first = 0; first < s.out; first += panel) {
+        const int32_t columns = s.out - first < panel ? s.out - first : panel;
         const ptrdiff_t column = static_cast<ptrdiff_t>(g) * s.out + first;
         const HalfRow row{x + n * s.x_image + g * s.in * s.x_channel, w + column * s.in, columns,
                           c + column * end.c_column, y + n * s.y_image + column * s.y_channel};

@@ -40,14 +40,31 @@ Case integer_product(const Sizes& s, DType type, int zero_point) {
           {random_bytes(dice, DType::kU8, {s.rows, s.depth})}};
 }
 
+// Weights minus their zero points take 9 bits, whatever is taken from all of them.
+Case product_of_two_zero_points(const Sizes& s) {
+  Dice dice(11);
+  ModelBuilder model;
+  Tensor zeros(DType::kU8, {s.cols});
+  for (std::int64_t i = 0; i < s.cols; i += 2)
+    zeros.mutable_bytes()[static_cast<std::size_t>(i)] = std::byte{128};
+  model.input("a", DType::kU8, {s.rows, s.depth});
+  model.initializer("b", random_bytes(dice, DType::kU8, {s.depth, s.cols}));
+  model.initializer("a_zero", u8({}, {119})).initializer("b_zero", zeros);
+  model.node("MatMulInteger", {"a", "b", "a_zero", "b_zero"}, {"y"}).output("y");
+  return {name_of("two zero points", s),
+          model.bytes(),
+          {random_bytes(dice, DType::kU8, {s.rows, s.depth})}};
+}
+
 // Sums start from a zero point of run time.
-Case dynamic_product(const Sizes& s) {
+Case dynamic_product(const Sizes& s, DType type = DType::kS8) {
   Dice dice(5);
   ModelBuilder model;
   model.input("x", DType::kF32, {s.rows, s.depth});
-  model.initializer("b", random_bytes(dice, DType::kS8, {s.depth, s.cols}));
+  model.initializer("b", random_bytes(dice, type, {s.depth, s.cols}));
+  model.initializer("b_zero", type == DType::kU8 ? u8({}, {29}) : s8({}, {0}));
   model.node("DynamicQuantizeLinear", {"x"}, {"a", "a_scale", "a_zero"});
-  model.node("MatMulInteger", {"a", "b", "a_zero"}, {"y"}).output("y").output("a_scale");
+  model.node("MatMulInteger", {"a", "b", "a_zero", "b_zero"}, {"y"}).output("y").output("a_scale");
   Tensor x(DType::kF32, {s.rows, s.depth});
   for (float& each : x.as<float>()) each = static_cast<float>(dice.between(-700, 1000)) * 0.01F;
   return {name_of("dynamic", s), model.bytes(), {x}};
@@ -90,6 +107,9 @@ std::vector<Case> all_cases() {
           integer_product(kOneRow, DType::kU8, 128),
           integer_product(kOneRow, DType::kU8, 113),
           integer_product(kTwoRows, DType::kS8, 0),
+          integer_product(kTwoRows, DType::kU8, 0),
+          product_of_two_zero_points(kOneRow),
+          dynamic_product(kOneRow, DType::kU8),
           dynamic_product(kOneRow),
           dynamic_product(kTwoRows),
           requantized_product(kOneRow),
@@ -143,10 +163,14 @@ TEST(ByteWeights, AreWordsWhereLayersOfOtherShapesReadThemToo) {
   EXPECT_EQ(weight_bytes(each, "avx2"), std::size_t{2} * 184 * 192);
 }
 
+// Or of one byte after the same number was taken from all of them.
 TEST(ByteWeights, AreForWeightsOfOneByte) {
   constexpr std::size_t kOfOne = 184 * 192;
   EXPECT_EQ(weight_bytes(integer_product(kOneRow, DType::kU8, 128), "avx2"), kOfOne);
-  EXPECT_EQ(weight_bytes(integer_product(kOneRow, DType::kU8, 113), "avx2"), 2 * kOfOne);
+  EXPECT_EQ(weight_bytes(integer_product(kOneRow, DType::kU8, 113), "avx2"), kOfOne);
+  EXPECT_EQ(weight_bytes(integer_product(kOneRow, DType::kU8, 0), "avx2"), kOfOne);
+  EXPECT_EQ(weight_bytes(integer_product(kOneRow, DType::kS8, -90), "avx2"), kOfOne);
+  EXPECT_EQ(weight_bytes(product_of_two_zero_points(kOneRow), "avx2"), 2 * kOfOne);
   EXPECT_EQ(weight_bytes(integer_product(kOneRow, DType::kS8, 0), "sse41"), 2 * kOfOne);
 }
 

@@ -105,6 +105,46 @@ TEST(FloatEngines, NativelyInPaddedDepthsOfOne) { expect_native_agrees(padded_de
 
 TEST(FloatEngines, NativelyInMatrixProducts) { expect_native_agrees(float_matrices(300)); }
 
+Tensor thirds(const Shape& shape, int start) {
+  Tensor out(DType::kF32, shape);
+  for (std::size_t i = 0; i < out.as<float>().size(); ++i)
+    out.as<float>()[i] = static_cast<float>(static_cast<int>((i + 1) * 37 % 101) - start) / 3;
+  return out;
+}
+
+// Products of one to seven rows, so that tiles have every number of rows: with constants, whose
+// panels are of 32 columns where products of matrices have loops of their own, and with matrices of
+// run time, whose panels are wide, of few rows of weights and of many.
+Case products_of_all_tiles() {
+  Case out{"products of all tiles", {}, {}};
+  ModelBuilder model(13);
+  for (const std::int64_t depth : {5, 140}) {
+    for (const std::int64_t cols : {48, 83}) {
+      const std::string b = cat("b_", depth, "x", cols);
+      model.initializer("w" + b, thirds({depth, cols}, 50));
+      model.input(b, DType::kF32, {depth, cols});
+      out.inputs.push_back(thirds({depth, cols}, 40));
+      for (std::int64_t rows = 1; rows <= 7; ++rows) {
+        const std::string name = cat(rows, "x", depth, "x", cols);
+        model.input("a_" + name, DType::kF32, {rows, depth});
+        out.inputs.push_back(thirds({rows, depth}, static_cast<int>(rows)));
+        model.node("MatMul", {"a_" + name, "w" + b}, {"y_" + name}).output("y_" + name);
+        if (rows % 2 == 0) continue;
+        model.node("MatMul", {"a_" + name, b}, {"z_" + name}).output("z_" + name);
+      }
+    }
+  }
+  out.model = model.bytes();
+  return out;
+}
+
+TEST(FloatEngines, NativelyInProductsOfAllTiles) {
+  expect_native_agrees({products_of_all_tiles()});
+}
+TEST(FloatEngines, AsCodeOfAvx2InProductsOfAllTiles) {
+  expect_compiled_agrees({products_of_all_tiles()}, "avx2");
+}
+
 TEST(FloatEngines, NativelyInRows) { expect_native_agrees(float_rows(400)); }
 // Rows apart from each other that begin with the first of 16 partial sums, or do not.
 std::vector<Case> sums_of_several_rows() {

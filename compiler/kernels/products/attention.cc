@@ -55,7 +55,9 @@ void set_steps(ScoreChange& change, const Input& other, const MatMulGeometry& sc
 
 rt::PackShape panels_for(Lowering& lowering, const Node& node, int input, const MatMulGeometry& g) {
   rt::PackShape shape = pack_shape(g);
-  if (!lowering.is_constant(node, input)) leave_rows(shape, g.rows);
+  const bool constant = lowering.is_constant(node, input);
+  if (!constant) leave_rows(shape, g.rows);
+  narrow_panels(shape, constant, lowering.isa());
   return shape;
 }
 

@@ -271,12 +271,17 @@ void add_float_conv(Lowering& lowering, const Node& node, const ConvGeometry& g,
   const Input x =
       constant_x ? arguments.data(lowering.constant(node, 0), "x", "row-major, as in the model")
                  : arguments.memory(lowering.ordered(node, 0, order_of(g)), "x");
-  const Input w = packed_weights(lowering, node, 1, pack_shape(g, depthwise), arguments);
+  rt::PackShape shape = pack_shape(g, depthwise);
+  if (g.direction != ConvDirection::kTransposed && is_pointwise(g) &&
+      is_contiguous(x.view, order_of(g)))
+    narrow_panels(shape, lowering.is_constant(node, 1), lowering.isa());
+  const Input w = packed_weights(lowering, node, 1, shape, arguments);
   const Input bias = addend(node, arguments);
   const View y = lowering.new_output(node, 0, order_of(g));
   step->plan =
       plan_float_conv(g, depthwise, channels_first(x.view, g.layout), channels_first(y, g.layout));
   if (!depthwise) merge_taps(step->plan.shape);
+  if (!depthwise && shape.panel != rt::kPanel) step->plan.shape.panel = shape.panel;
   if (!keep_halves(lowering, node, arguments, *step) && lanes_of(lowering) > 1 &&
       lowering.is_constant(node, 1) && all_finite(lowering.constant(node, 1)))
     read_zeros(lowering, arguments, step->plan);
@@ -317,6 +322,7 @@ void add_float_matmul(Lowering& lowering, const Node& node, const MatMulGeometry
   const bool one_b = element_count(g.b_batch) == 1;
   if (!lowering.is_constant(node, 1))
     leave_rows(shape, one_b ? g.rows * element_count(g.a_batch) : g.rows);
+  narrow_panels(shape, lowering.is_constant(node, 1), lowering.isa());
   const Input b = packed_weights(lowering, node, 1, shape, arguments);
   const Input nothing = addend(node, arguments);
   const View y = lowering.new_output(node, 0, row_major(static_cast<int>(g.output.size())));
@@ -336,10 +342,13 @@ void add_float_gemm(Lowering& lowering, const Node& node, const GemmGeometry& g,
   auto step = make_step(describe_float_gemm(g));
   StepArguments arguments(lowering, node, *step);
   const Input a = arguments.input(0, "a");
-  const Input b = packed_weights(lowering, node, 1, pack_shape(g), arguments);
+  rt::PackShape shape = pack_shape(g);
+  narrow_panels(shape, lowering.is_constant(node, 1), lowering.isa());
+  const Input b = packed_weights(lowering, node, 1, shape, arguments);
   const Input c = addend(node, arguments);
   const View y = lowering.new_output(node, 0, row_major(2));
   step->plan = plan_float_gemm(g, a.view, y);
+  if (shape.panel != rt::kPanel) step->plan.shape.panel = shape.panel;
   take_rows_as_lanes(step->plan, lowering.isa().lanes);
   const bool adds = has_input(node, 2);
   step->plan.end = {factors.alpha, adds ? factors.beta : 1.0F, adds ? g.c_row_stride : 0,

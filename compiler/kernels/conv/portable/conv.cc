@@ -12,7 +12,7 @@
 namespace etch {
 
 MadeConv make_conv_step(ConvProblem problem, const IsaTraits& isa, const Tuning& tuning) {
-  problem.shared_addend = shared_addend(problem, isa).value_or(0);
+  problem.shared_addend = shared_addend(problem, isa, tuning).value_or(0);
   PlannedConv planned = plan_conv(problem, isa, tuning);
   if (!planned.refusal.empty()) return {nullptr, std::move(planned.refusal)};
   PackedConv packed = pack_conv(problem, isa, planned);

@@ -36,7 +36,8 @@ int channel_at(const Source& from, const ChannelBlock& block, int b, int v, int 
 
 int packed_weight(const Source& from, int m, const KByte& at, int part) {
   const int w = from.problem.weight(m, at.first, at.second);
-  return from.isa.weight_form == WeightForm::kS8x4 ? from.conv.parts.of(w, part) : w;
+  const bool words = from.isa.weight_form != WeightForm::kS8x4 && from.conv.parts.shared == 0;
+  return words ? w : from.conv.parts.of(w, part);
 }
 
 void pack_block(const Source& from, const ChannelBlock& block, const RegionTaps& taps, int g,

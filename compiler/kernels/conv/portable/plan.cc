@@ -212,18 +212,12 @@ bool fits_lanes(const ConvProblem& problem, const IsaTraits& isa, const PlannedC
   return true;
 }
 
-// Whether weights are better read as bytes that are widened: where one or two pixels share them,
-// reading them is most of the work, unless they stay in a cache. Measured on Zen 3 (L1 32 KiB, L2
-// 512 KiB): from here on bytes are faster, with three pixels and more the products take as long.
-bool bytes_pay(const ConvProblem& problem, const IsaTraits& isa, const Tuning& tuning) {
-  constexpr std::int64_t kLeastOfOne = 32 * 1024, kLeastOfTwo = 256 * 1024;
-  if (!isa.widens_weights || problem.run_time || problem.shares_weights || tuning.for_all_sizes)
-    return false;
-  std::int64_t pixels = problem.geometry.batch;
-  for (const ConvAxis& axis : problem.geometry.axes) pixels *= axis.out;
-  const std::int64_t least = pixels == 1 ? kLeastOfOne : kLeastOfTwo;
-  return pixels <= 2 && std::ssize(problem.weights) >= least &&
-         std::ranges::all_of(problem.weights, [](int w) { return w >= -128 && w <= 127; });
+// See widening_pays().
+bool reads_bytes(const ConvProblem& problem, const IsaTraits& isa, const Tuning& tuning) {
+  const int shared = problem.shared_addend;
+  return widening_pays(problem, isa, tuning) && std::ranges::all_of(problem.weights, [&](int w) {
+           return w - shared >= -128 && w - shared <= 127;
+         });
 }
 
 // The tuning file's, if it names the layer, or those that the cost model prefers.
@@ -263,7 +257,7 @@ PlannedConv plan_conv(const ConvProblem& problem, const IsaTraits& isa, const Tu
     out.taps.push_back(std::move(each.taps));
   }
   out.plan.lanes = isa.lane_products && fits_lanes(problem, isa, out);
-  out.plan.bytes = bytes_pay(problem, isa, tuning);
+  out.plan.bytes = reads_bytes(problem, isa, tuning);
   choose_schedule(problem, isa, tuning, out);
   return out;
 }

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <limits>
 
+#include "compiler/kernels/conv/portable/weight_parts.h"
 #include "compiler/program/constants.h"
 
 namespace etch {
@@ -64,9 +65,11 @@ bool has_many_second_parts(const ConvProblem& problem) {
 
 }  // namespace
 
-std::optional<int> shared_addend(const ConvProblem& problem, const IsaTraits& isa) {
+std::optional<int> shared_addend(const ConvProblem& problem, const IsaTraits& isa,
+                                 const Tuning& tuning) {
   const ConvGeometry& g = problem.geometry;
-  const bool has_kernel = isa.lanes > 1 && isa.weight_form == WeightForm::kS8x4 &&
+  const bool widens = widening_pays(problem, isa, tuning);
+  const bool has_kernel = isa.lanes > 1 && (isa.weight_form == WeightForm::kS8x4 || widens) &&
                           !isa.lane_products && !isa.square_products &&
                           isa.moved == 0;  // sums of pixels are sums of bytes as they are
   if (!has_kernel || problem.run_time || g.in_channels < kLeastDepth ||
@@ -76,7 +79,7 @@ std::optional<int> shared_addend(const ConvProblem& problem, const IsaTraits& is
   const auto [least, most] = std::ranges::minmax(problem.weights);
   if (most - least > UINT8_MAX) return std::nullopt;
   const int addend = most > INT8_MAX ? most - INT8_MAX : std::min(least - INT8_MIN, 0);
-  if (addend == 0 || !has_many_second_parts(problem)) return std::nullopt;
+  if (addend == 0 || (!widens && !has_many_second_parts(problem))) return std::nullopt;
   // So that lanes without a channel stay within int32, too.
   const bool fits =
       g.in_channels * kLargestByte * 2 * INT8_MAX < std::numeric_limits<std::int32_t>::max();

@@ -42,13 +42,15 @@ std::optional<HalfWeights> choose_halves(const FloatProductPlan& plan, const Isa
                                          DType type) {
   constexpr std::int64_t kMany = 16;  // positions that one widened weight serves
   const rt::FloatConvShape& s = plan.shape;
-  if (plan.kind != FloatProductKind::kColumns || s.panel != 0) return std::nullopt;
+  if (plan.kind != FloatProductKind::kColumns || (s.panel != 0 && s.panel != rt::kNarrowPanel))
+    return std::nullopt;
   const bool for_size = isa.objective == Objective::kSize;
   const std::int64_t positions =
       std::int64_t{s.batch} * s.axis[0].out * s.axis[1].out * s.axis[2].out;
   // Of many rows the kernels of floats with 4 lanes have better tiles.
   const bool tiles = isa.lanes >= 8 || positions < kMany;
   if (is_matrix(plan) && tiles && widens_by_instructions(isa, type)) return HalfWeights{type};
+  if (s.panel != 0) return std::nullopt;
   if (positions >= kMany && isa.objective != Objective::kRam) {
     const int columns = columns_at_once(s, isa);
     if (columns > 0) return HalfWeights{type, columns};

@@ -107,6 +107,13 @@ void leave_rows(rt::PackShape& shape, std::int64_t rows) {
   if (rows <= kFew && shape.out > shape.panel && shape.out_step == 1) shape.panel = shape.out;
 }
 
+void narrow_panels(rt::PackShape& shape, bool constant, const IsaTraits& isa) {
+  const std::int32_t most = constant ? rt::kNarrowPanel : rt::kPanel;
+  if (isa.lanes == 8 && isa.assembly == Assembly::kNone && shape.panel == rt::kPanel &&
+      shape.out > most)
+    shape.panel = rt::kNarrowPanel;
+}
+
 bool is_in_panels(const rt::PackShape& shape) {
   return shape.taps == 1 && shape.out <= shape.panel && shape.out_step == 1 &&
          shape.in_step == shape.out &&

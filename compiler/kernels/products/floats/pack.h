@@ -7,6 +7,7 @@
 #include "compiler/ir/geometry/convolution.h"
 #include "compiler/ir/geometry/matrix_product.h"
 #include "compiler/ir/tensor.h"
+#include "templates/isa/traits.h"
 #include "templates/kernels/products/float_products.h"
 
 namespace etch {
@@ -20,6 +21,12 @@ rt::PackShape pack_shape(const GemmGeometry& g);
 // One panel of all columns where so few rows of the other matrix use it that packing would cost
 // more than it gains.
 void leave_rows(rt::PackShape& shape, std::int64_t rows);
+
+// Panels of the columns of one tile, for products of a matrix on AVX (etch_float_matrix.h):
+// constants are packed anyhow, others if they fill more than one panel. Of wider panels a tile
+// reads rows that are apart, which takes half of the first cache's sets and half of what is fetched
+// ahead.
+void narrow_panels(rt::PackShape& shape, bool constant, const IsaTraits& isa);
 
 // Whether weights are one panel as they are, so that there is nothing to pack.
 bool is_in_panels(const rt::PackShape& shape);

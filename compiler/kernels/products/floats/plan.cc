@@ -24,12 +24,6 @@ FloatProductPlan least_plan() {
   return plan;
 }
 
-bool is_pointwise(const ConvGeometry& g) {
-  return std::all_of(g.axes.begin(), g.axes.end(), [](const ConvAxis& a) {
-    return a.kernel == 1 && a.stride == 1 && a.pad_begin == 0 && a.in == a.out;
-  });
-}
-
 // Axes without windows that continue each other become one, so that rows of tiles are long.
 void merge_axes(rt::FloatConvShape& shape) {
   rt::ConvAxis& last = shape.axis[2];
@@ -58,6 +52,12 @@ int axis_of_tiles(const rt::FloatConvShape& shape) {
 
 bool is_depthwise(const ConvGeometry& g) {
   return g.group > 1 && g.in_per_group() == 1 && g.out_per_group() == 1;
+}
+
+bool is_pointwise(const ConvGeometry& g) {
+  return std::all_of(g.axes.begin(), g.axes.end(), [](const ConvAxis& a) {
+    return a.kernel == 1 && a.stride == 1 && a.pad_begin == 0 && a.in == a.out;
+  });
 }
 
 FloatProductPlan plan_float_conv(const ConvGeometry& g, bool depthwise, const View& x,

@@ -19,6 +19,9 @@ inline std::int32_t as_size(std::int64_t n) { return static_cast<std::int32_t>(n
 // Whether channels are not mixed, so that a kernel runs along them.
 bool is_depthwise(const ConvGeometry& g);
 
+// Whether each output position has the input position of the same number alone.
+bool is_pointwise(const ConvGeometry& g);
+
 // x and y have the dimensions N, C, spatial...
 FloatProductPlan plan_float_conv(const ConvGeometry& g, bool depthwise, const View& x,
                                  const View& y);
