@@ -175,12 +175,25 @@ class Search {
           return a.numbers.arena_bytes < b.numbers.arena_bytes;
         });
     const Trial& whole = arenas_.front();
+    const bool both = options_.flash_limit.has_value();
     sink_.error(
-        DiagKind::kLimit, "--arena-limit",
+        DiagKind::kLimit, both ? "--arena-limit with --flash-limit" : "--arena-limit",
         cat("the arena cannot have ", with_thousands(*options_.arena_limit),
             " bytes: the least that was found is ", with_thousands(least.numbers.arena_bytes), " (",
             least.numbers.what, least.stream ? cat(", ", repeated_text(least.numbers)) : "",
-            "), and ", with_thousands(whole.numbers.arena_bytes), " with whole tensors"));
+            "), and ", with_thousands(whole.numbers.arena_bytes), " with whole tensors",
+            both ? flash_text(least) : ""));
+  }
+
+  // What is added to a refusal where both are limited.
+  std::string flash_text(const Trial& trial) const {
+    return cat("; the former has about ", with_thousands(trial.numbers.flash_bytes), " of ",
+               with_thousands(*options_.flash_limit), " bytes of flash");
+  }
+
+  std::string arena_text(const Trial& trial) const {
+    return cat("; its arena has ", with_thousands(trial.numbers.arena_bytes), " of ",
+               with_thousands(*options_.arena_limit), " bytes");
   }
 
   std::string repeated_text(const BudgetOption& option) const {
@@ -242,12 +255,13 @@ class Search {
         });
     const std::unique_ptr<Program> program = again(least);
     const FlashEstimate flash = estimated_flash_(*program);
-    sink_.error(
-        DiagKind::kLimit, "--flash-limit",
-        cat("the network cannot have ", with_thousands(*options_.flash_limit),
-            " bytes of flash: with ", least.numbers.what, " it has ",
-            with_thousands(flash.constants), " bytes of weights and tables and about ",
-            with_thousands(flash.code), " of code, ", with_thousands(flash.total()), " together"));
+    const bool both = options_.arena_limit.has_value();
+    sink_.error(DiagKind::kLimit, both ? "--flash-limit with --arena-limit" : "--flash-limit",
+                cat("the network cannot have ", with_thousands(*options_.flash_limit),
+                    " bytes of flash: with ", least.numbers.what, " it has ",
+                    with_thousands(flash.constants), " bytes of weights and tables and about ",
+                    with_thousands(flash.code), " of code, ", with_thousands(flash.total()),
+                    " together", both ? arena_text(least) : ""));
   }
 
   // ---- what users are told ----

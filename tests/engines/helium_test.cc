@@ -18,6 +18,7 @@
 #include "tests/support/agreement.h"
 #include "tests/support/cases.h"
 #include "tests/support/channel_cases.h"
+#include "tests/support/conv_node.h"
 #include "tests/support/engines.h"
 #include "tests/support/generated_batch.h"
 #include "tests/support/model_builder.h"
@@ -90,6 +91,25 @@ TEST(Helium, ConvolutionsOnALineAndInSpaceAgree) {
 }
 
 TEST(Helium, EveryCountOfChannelsAgrees) { expect_agreement(dense_channel_counts(1), 2); }
+
+// Blocks of three channels and more, of which the last product uses the first register of weights.
+std::vector<Case> odd_channels_of_one_position() {
+  std::vector<Case> out;
+  for (const std::int64_t channels : {3, 5, 7, 11, 13}) {
+    Dice dice(14'500'000 + static_cast<std::uint64_t>(channels));
+    ConvShape shape;
+    shape.in_per_group = 72;
+    shape.out_per_group = channels;
+    shape.in = shape.kernel = shape.stride = shape.dilation = {1, 1};
+    shape.pad_begin = shape.pad_end = {0, 0};
+    out.push_back(conv_case(shape, Scaling::kTypical, cat("one_position_", channels), dice));
+  }
+  return out;
+}
+
+TEST(Helium, OddCountsOfChannelsOfOnePositionAgree) {
+  expect_agreement(odd_channels_of_one_position(), 2);
+}
 
 TEST(Helium, EveryCountOfDepthwiseChannelsAgrees) {
   expect_agreement(depthwise_channel_counts(1), 3);

@@ -1,9 +1,9 @@
 """Networks with what the bundled one does not have. words(): activations of 16 bits in products, sums and means, a table,
 averages of windows and of whole planes, two outputs. pruned(): convolutions that lose channels. parts(): sums that 32 bits
 hold in parts only. products(): of two tensors of 16 bits, and a mean of rows. stream(): states. attention(): scores between
-two products that are one step. Weights and scales are arbitrary, but the same each time.
+two products that are one step. emulated(): factors that only the float rule in integers can apply. Weights and scales are arbitrary, but the same each time.
 
-  network.py words|pruned|parts|products|stream|attention FILE   writes one"""
+  network.py words|pruned|parts|products|stream|attention|emulated FILE   writes one"""
 
 import sys
 
@@ -135,6 +135,13 @@ def attention():
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
 
 
+def emulated():
+    """A result in units so small that every sum but the smallest is at a limit."""
+    b = Builder()
+    x = b.node("Conv", b.quantized("x", 0.02, np.uint8(128)), b.weights(5, 3, 3, 3), b.bias(5), pads=[1, 1, 1, 1])
+    return b.model((b.quantized(x, 1e-10, np.uint8(100)), [1, 5, 12, 12]))
+
+
 if __name__ == "__main__":
     onnx.save({"words": words, "pruned": pruned, "parts": parts, "products": products, "stream": stream,
-               "attention": attention}[sys.argv[1]](), sys.argv[2])
+               "attention": attention, "emulated": emulated}[sys.argv[1]](), sys.argv[2])

@@ -216,6 +216,24 @@ TEST(Budgets, FlashThatCannotBeHadIsRefusedWithItsParts) {
   EXPECT_NE(errors.find(" bytes of weights and tables and about "), std::string::npos) << errors;
 }
 
+TEST(Budgets, ARefusalNamesBothLimitsWhereBothAreGiven) {
+  const Case each = networks_of_blocks(1).front();
+  CompileOptions options = options_for("cortex-m4", Objective::kBalanced);
+  options.flash_limit = 100;
+  options.arena_limit = 1000000;
+  const std::string flash = errors_with(each.model, options);
+  EXPECT_NE(flash.find("error[E-LIMIT]: --flash-limit with --arena-limit: the network cannot have"),
+            std::string::npos)
+      << flash;
+  EXPECT_NE(flash.find(" of 1,000,000 bytes"), std::string::npos) << flash;
+  options.arena_limit = 100;
+  const std::string arena = errors_with(each.model, options);
+  EXPECT_NE(arena.find("error[E-LIMIT]: --arena-limit with --flash-limit: the arena cannot have"),
+            std::string::npos)
+      << arena;
+  EXPECT_NE(arena.find(" of 100 bytes of flash"), std::string::npos) << arena;
+}
+
 TEST(Budgets, ALimitOfFlashTakesTheFastestCodeThatFits) {
   const Case each = networks_of_blocks(1).front();
   std::vector<std::pair<Objective, std::int64_t>> all;  // fastest first

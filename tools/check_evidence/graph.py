@@ -29,9 +29,12 @@ def rounded(values, scale, zero, dtype):
 
 def evaluated(node, inputs, version):
     """The first result of a node by ONNX's own reference; None where that has no such operator, or refuses it."""
-    plain, names = onnx.NodeProto(), [name for name in node.input if name]
+    plain, inputs_of = onnx.NodeProto(), [name and f"x{k}" for k, name in enumerate(node.input)]  # also of one tensor twice
     plain.CopyFrom(node)
     plain.domain = ""  # DequantizeLinear of com.microsoft is the same
+    del plain.input[:]
+    plain.input.extend(inputs_of)
+    names = [name for name in inputs_of if name]
     if node.op_type == "DequantizeLinear":
         version = max(version, 19)  # the reference has no earlier one
     graph = onnx.GraphProto(node=[plain], input=[onnx.ValueInfoProto(name=name) for name in names],

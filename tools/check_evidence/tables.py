@@ -3,14 +3,17 @@ in float32 as its operators say. Exponentials and the like are known within a bo
 entry has to be what one of their ends or something between them is rounded to."""
 
 import itertools
-import math
 
 import numpy as np
+from onnx import helper
 
-from .graph import F, INT_RANGE, NEUTRAL, attributes, rounded
+from .graph import F, INT_RANGE, NEUTRAL, attributes, evaluated, rounded
 from .products import CannotJudge, per_tensor
 
 RELATIVE, ABSOLUTE = 2e-6, 1e-7  # of functions that every library computes in its own way
+APART = {"Sigmoid", "Tanh", "Exp", "Softplus", "Erf"}
+# In float32 exact, and rising or falling in each operand.
+RISING = {"Relu", "Sqrt", "Floor", "Ceil", "LeakyRelu", "HardSigmoid", "Clip", "Add", "Sub", "Mul", "Div", "Max", "Min"}
 MOVES = (NEUTRAL | {"Cast"}) - {"MaxPool"}
 
 
@@ -21,30 +24,22 @@ def corners(operation, *operands):
     return np.minimum.reduce(found), np.maximum.reduce(found)
 
 
-def sigmoid(v):
-    return 1 / (1 + np.exp(-v))
-
-
-RISING = {"Sigmoid": sigmoid, "Tanh": np.tanh, "Exp": np.exp, "Softplus": lambda v: np.log1p(np.exp(v)),
-          "Erf": np.vectorize(math.erf)}
-EXACT = {"Relu": lambda v, a: np.maximum(v, F(0)), "Sqrt": lambda v, a: np.sqrt(np.maximum(v, F(0))),
-         "Floor": lambda v, a: np.floor(v), "Ceil": lambda v, a: np.ceil(v),
-         "LeakyRelu": lambda v, a: np.where(v < 0, F(a.get("alpha", 0.01)) * v, v).astype(F),
-         "HardSigmoid": lambda v, a: np.clip((F(a.get("alpha", 0.2)) * v).astype(F) + F(a.get("beta", 0.5)), F(0), F(1))}
-TWO = {"Add": np.add, "Sub": np.subtract, "Mul": np.multiply, "Div": np.divide, "Max": np.maximum, "Min": np.minimum}
-
-
-def pointwise(op, a, ends):
-    """A function of one float32: where libraries differ in float64, and widened by the bound."""
-    if op in RISING:
-        with np.errstate(over="ignore", invalid="ignore"):
-            low, high = (RISING[op](np.asarray(v, np.float64)) for v in ends)
-            return (low - np.abs(low) * RELATIVE - ABSOLUTE).astype(F), (high + np.abs(high) * RELATIVE + ABSOLUTE).astype(F)
-    if op in EXACT and a.get("alpha", 1) >= 0:
-        return tuple(EXACT[op](v, a) for v in ends)
+def pointwise(node, operands, version):
+    """An operator of floats by ONNX's reference: in float64 and widened by the bound where libraries differ."""
+    op, a = node.op_type, attributes(node)
     if op == "HardSwish":
-        return corners(np.multiply, ends, pointwise("HardSigmoid", {"alpha": 1 / 6}, ends))
-    raise CannotJudge(f"a table of {op}")
+        part = helper.make_node("HardSigmoid", node.input, node.output, alpha=1 / 6)
+        return corners(np.multiply, operands[0], pointwise(part, operands, version))
+    if op not in APART | RISING or a.get("alpha", 1) < 0 or evaluated(node, [v for v, _ in operands], version) is None:
+        raise CannotJudge(f"a table of {op}")
+    if op == "Sqrt":
+        operands = [[np.maximum(v, F(0)) for v in operands[0]]]
+    if op in APART:
+        operands = [[np.asarray(v, np.float64) for v in operands[0]]]
+    low, high = corners(lambda *values: evaluated(node, values, version), *operands)
+    if op in APART:
+        low, high = low - np.abs(low) * RELATIVE - ABSOLUTE, high + np.abs(high) * RELATIVE + ABSOLUTE
+    return low.astype(F), high.astype(F)
 
 
 # Which inputs are the scale and zero point of the result.
@@ -112,19 +107,14 @@ class Function:
         if op == "DequantizeLinear":
             return self.real(ends, model.quantization(index))
         if op in ("QLinearSigmoid", "QLinearLeakyRelu"):
-            ends = pointwise(op.removeprefix("QLinear"), a, self.real(ends, model.scalars(i[1], i[2])))
+            plain = helper.make_node(op.removeprefix("QLinear"), node.input[:1], node.output, **a)
+            ends = pointwise(plain, [self.real(ends, model.scalars(i[1], i[2]))], model.version)
             return self.quantized(ends, model.scalars(i[3], i[4]))
         if op in MOVES and (is_float or op != "Cast"):
             return ends
         if not is_float:
             raise CannotJudge(f"a table of {op} of integers")
-        if op == "Clip":
-            limits = [F(a[k]) if k in a else self.values(n)[0].astype(F) if n else F(end)
-                      for k, n, end in (("min", i[1], -np.inf), ("max", i[2], np.inf))]
-            return tuple(np.clip(v, *limits) for v in ends)
-        if op in TWO and len(node.input) == 2:
-            return corners(lambda x, y: TWO[op](x, y).astype(F), ends, self.values(i[1]))
-        return pointwise(op, a, ends)
+        return pointwise(node, [self.values(name) for name in node.input if name], model.version)
 
     def grouped(self, node, ends):
         """With what the integer operator gives that takes the place of DequantizeLinear, Add or Mul, and QuantizeLinear."""

@@ -95,4 +95,7 @@ def write_corpus(folder):
             role = "input" if kind.startswith("in") else "output"
             shutil.copy(file, to / f"{role}_{kind.removeprefix('in').removeprefix('out')}.bin")
         (to / "model.onnx").symlink_to(model.resolve())
+        if "external" in model.stem:  # weights in a file of its own, beside it or among the refused models
+            beside = model.parent if (model.parent / "ext").exists() else SHARED / "corpus" / "bad"
+            (to / "options.txt").write_text(f"--external-data\n{beside.resolve()}\n")
         (to / "about.txt").write_text(model.stem + "\n")

@@ -34,18 +34,19 @@ Reduction::Kind kind_of(const std::string& type) {
   return type == "ReduceSum" ? Reduction::Kind::kSum : Reduction::Kind::kMean;
 }
 
+// The message has all types of a model that serve. Other floats are float32 here, bool is uint8,
+// and means of int32 and int64 never come here: passes/compositions/reductions.cc has them.
 bool check_type(ResolveContext& context, Reduction::Kind kind) {
-  if (kind == Reduction::Kind::kMean && context.dtype(0) != DType::kF32) {
-    // Means of int32 and int64 never come here: passes/compositions/reductions.cc has them.
-    context.input_error(DiagKind::kType, 0, "data",
-                        cat("must be float32, int32, int64, got ", name_of(context.dtype(0))));
-    return false;
-  }
-  if (kind == Reduction::Kind::kMean) return true;
-  if (kind == Reduction::Kind::kSum || kind == Reduction::Kind::kProduct)
-    return check_dtype(context, 0, "data", {DType::kF32, DType::kS32, DType::kS64});
-  return check_dtype(context, 0, "data",
-                     {DType::kF32, DType::kS32, DType::kS64, DType::kU8, DType::kS8});
+  using Kind = Reduction::Kind;
+  const DType type = context.dtype(0);
+  const bool of_bytes = kind == Kind::kMax || kind == Kind::kMin;
+  if (type == DType::kF32) return true;
+  if (kind != Kind::kMean && (type == DType::kS32 || type == DType::kS64)) return true;
+  if (of_bytes && (type == DType::kU8 || type == DType::kS8)) return true;
+  context.input_error(DiagKind::kType, 0, "data",
+                      cat("must be float32, float16, bfloat16, float64, int32, int64",
+                          of_bytes ? ", uint8, int8, bool" : "", ", got ", name_of(type)));
+  return false;
 }
 
 void resolve_reduce_mean(ResolveContext& context) {

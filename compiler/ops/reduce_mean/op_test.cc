@@ -76,7 +76,8 @@ TEST(Reduction, OfNothingIsNeutral) {
 TEST(ReduceMean, OfBytesIsRefusedWithAllTypesThatServe) {
   OneNode node("ReduceMean");
   node.input(u8({1}, {1}));
-  EXPECT_EQ(node.errors(), "E-TYPE: must be float32, int32, int64, got uint8");
+  EXPECT_EQ(node.errors(),
+            "E-TYPE: must be float32, float16, bfloat16, float64, int32, int64, got uint8");
 }
 
 TEST(ReduceMax, TakesTheLargestOfEveryRow) {
@@ -135,10 +136,19 @@ TEST(ReduceProd, OfRowsHas16PartialProducts) {
   EXPECT_EQ(node.run().at(0), f32({1, 1}, {expected}));
 }
 
+TEST(ReduceMax, OfWordsIsRefusedWithAllTypesThatServe) {
+  OneNode node("ReduceMax");
+  node.input(Tensor(DType::kS16, {1}));
+  EXPECT_EQ(node.errors(),
+            "E-TYPE: must be float32, float16, bfloat16, float64, int32, int64, uint8, int8, bool, "
+            "got int16");
+}
+
 TEST(ReduceSum, EightBitTypesAreRefused) {
   OneNode node("ReduceSum");
   node.input(u8({1}, {1}));
-  EXPECT_EQ(node.errors(), "E-TYPE: must be float32, int32, int64, got uint8");
+  EXPECT_EQ(node.errors(),
+            "E-TYPE: must be float32, float16, bfloat16, float64, int32, int64, got uint8");
 }
 
 }  // namespace
