@@ -1,8 +1,8 @@
 // A function of 16-bit values without a table of 65,536 entries: the values, in their order, are
-// divided into segments of 2^bits. Along a segment results are a line, cut off to an integer, plus
-// 0 to 3, which is kept in two bits of each value. Segments for which that is not enough have
-// their results as they are. Integers alone, so the same everywhere. C++17, freestanding, no heap,
-// no state.
+// divided into pieces. Along a piece results are a polynomial of degree 3 of the distance from its
+// last value, in 32-bit integers. The compiler has computed it for every value,
+// so there are no others. Integers alone and no branch that depends on a value, so the same
+// results and the same time everywhere. C++17, freestanding, no heap, no state.
 #pragma once
 
 #include <stddef.h>
@@ -14,103 +14,124 @@
 namespace etch {
 namespace rt {
 
-// Of a segment, two numbers each: the result before what is added, and its slope in units of
-// 2^-14; or where its results begin in `listed`, and kListedSegment.
-constexpr int32_t kListedSegment = INT32_MIN;
+constexpr int kWordFraction = 9;    // results are in units of 2^-9 before they are rounded
+constexpr int kMostWordShift = 15;  // of products with the distance
 
-// What a table consists of: `added` has two bits for each of the 65,536 values, `segments` two
-// numbers for each segment, `listed` the results of as many values as segments refer to.
+// What a function consists of. Values are in blocks of 2^bits, each with a number in `index`: the
+// piece of its first value, times 2^bits, plus how many values of the block are after that piece,
+// so that the sum with the place of a value in its block gives the piece of the value. A piece has
+// four numbers in `cubics`: the factor of the third power, which leaves 4 bits (from bit 20 on),
+// the shift (from bit 16 on) and its last value; then the other factors. Where a
+// block has more than two pieces, `steps` is 1, 2 or 4 and it has no more than 1 + 2 * steps.
+// Results are rounded down or, if `even` is 1, half is added and ties go to even.
 template <class T>
-struct WordLines {
+struct WordCubics {
   int32_t bits;
-  const int32_t* segments;
-  const uint8_t* added;
-  const T* listed;
+  int32_t steps;
+  int32_t even;
+  const uint16_t* index;
+  const int32_t* cubics;
 };
 
-// The number of the first value: T is int16_t, whose first is -32768, or uint16_t.
+// The blocks before that of the value 0: T is int16_t, whose first value is -32768, or uint16_t.
 template <class T>
-constexpr int32_t first_word() {
-  return T{0} < static_cast<T>(-1) ? 0 : 0x8000;
+ETCH_INLINE int32_t blocks_before_zero(const WordCubics<T>& t) {
+  return T{0} < static_cast<T>(-1) ? 0 : 0x8000 >> t.bits;
+}
+
+// The four numbers of the piece of x.
+template <class T>
+ETCH_INLINE const int32_t* piece_of(const WordCubics<T>& t, T x) {
+  const uint16_t* const zero = t.index + blocks_before_zero(t);
+  const uint32_t along_block = static_cast<uint32_t>(x) & ((1U << t.bits) - 1);
+  const int32_t* piece = t.cubics + 4 * ((zero[x >> t.bits] + along_block) >> t.bits);
+  for (int32_t step = t.steps; step > 0; step >>= 1)
+    piece += ((static_cast<T>(piece[4 * (step - 1)]) - x) >> 31) & (4 * step);
+  return piece;
 }
 
 template <class T>
-ETCH_INLINE T table_word(const WordLines<T>& t, T x) {
-  const int32_t value = static_cast<uint16_t>(x) ^ first_word<T>();
-  const int32_t* const segment = t.segments + 2 * (value >> t.bits);
-  const int32_t along = value & ((1 << t.bits) - 1);
-  if (segment[1] == kListedSegment) return t.listed[segment[0] + along];
-  const int32_t more = (t.added[value >> 2] >> (2 * (value & 3))) & 3;
-  return static_cast<T>(segment[0] + ((segment[1] * along) >> 14) + more);
+ETCH_INLINE T table_word(const WordCubics<T>& t, T x) {
+  const int32_t* const piece = piece_of(t, x);
+  const int32_t along = static_cast<T>(piece[0]) - x, upper = piece[0] >> 16;
+  const int32_t shift = upper & kMostWordShift;
+  int32_t sum = upper & ~kMostWordShift;
+  sum = piece[1] + ((sum * along) >> shift);
+  sum = piece[2] + ((sum * along) >> shift);
+  sum = piece[3] + ((sum * along) >> shift);
+  return static_cast<T>((sum + ((sum >> kWordFraction) & t.even)) >> kWordFraction);
 }
 
 #if defined(__GNUC__) && defined(__AVX2__)
-#if defined(__AVX512BW__)
-constexpr int kTableLanes = 16;
-#else
-constexpr int kTableLanes = 8;
-#endif
-typedef int32_t TableVector __attribute__((vector_size(4 * kTableLanes)));
-typedef uint32_t TableBits __attribute__((vector_size(4 * kTableLanes)));
+typedef int32_t TableVector __attribute__((vector_size(32)));
 
-// 32 bits each at p + 4 * at.
-ETCH_INLINE TableVector gathered(const void* p, TableVector at) {
-  const auto* const from = static_cast<const int32_t*>(p);
-#if defined(__AVX512BW__)
-  return reinterpret_cast<TableVector>(_mm512_mask_i32gather_epi32(
-      _mm512_setzero_si512(), 0xffff, reinterpret_cast<__m512i>(at), from, 4));
-#else
-  return reinterpret_cast<TableVector>(
-      _mm256_i32gather_epi32(from, reinterpret_cast<__m256i>(at), 4));
-#endif
+// The pieces of two values, in the halves of a vector.
+template <class T>
+ETCH_INLINE __m256i two_pieces(const WordCubics<T>& t, T x, T other) {
+  const auto* const low = reinterpret_cast<const __m128i*>(piece_of(t, x));
+  const auto* const high = reinterpret_cast<const __m128i*>(piece_of(t, other));
+  return _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128(low)),
+                                 _mm_loadu_si128(high), 1);
 }
-ETCH_INLINE bool has_listed(TableVector slope) {
-#if defined(__AVX512BW__)
-  return _mm512_cmpeq_epi32_mask(reinterpret_cast<__m512i>(slope),
-                                 _mm512_set1_epi32(kListedSegment)) != 0;
-#else
-  return _mm256_movemask_epi8(_mm256_cmpeq_epi32(reinterpret_cast<__m256i>(slope),
-                                                 _mm256_set1_epi32(kListedSegment))) != 0;
-#endif
+
+// Eight values in 32 bits each, and back.
+ETCH_INLINE TableVector words_of(__m128i x, int16_t) {
+  return reinterpret_cast<TableVector>(_mm256_cvtepi16_epi32(x));
+}
+ETCH_INLINE TableVector words_of(__m128i x, uint16_t) {
+  return reinterpret_cast<TableVector>(_mm256_cvtepu16_epi32(x));
+}
+ETCH_INLINE __m128i packed_words(__m256i x, int16_t) {
+  return _mm_packs_epi32(_mm256_castsi256_si128(x), _mm256_extracti128_si256(x, 1));
+}
+ETCH_INLINE __m128i packed_words(__m256i x, uint16_t) {
+  return _mm_packus_epi32(_mm256_castsi256_si128(x), _mm256_extracti128_si256(x, 1));
+}
+ETCH_INLINE TableVector lasts_of(TableVector words, int16_t) { return (words << 16) >> 16; }
+ETCH_INLINE TableVector lasts_of(TableVector words, uint16_t) { return words & 0xffff; }
+
+// As table_word() does it, for eight values. Loads of whole pieces, found one by one, take less
+// time than instructions that gather.
+template <class T>
+ETCH_INLINE __m256i eight_words(const WordCubics<T>& t, const T* x) {
+  const __m256i p = two_pieces(t, x[0], x[4]), q = two_pieces(t, x[1], x[5]);
+  const __m256i r = two_pieces(t, x[2], x[6]), s = two_pieces(t, x[3], x[7]);
+  const __m256i a = _mm256_unpacklo_epi32(p, q), b = _mm256_unpacklo_epi32(r, s);
+  const __m256i c = _mm256_unpackhi_epi32(p, q), d = _mm256_unpackhi_epi32(r, s);
+  const auto word = reinterpret_cast<TableVector>(_mm256_unpacklo_epi64(a, b));
+  const __m128i values = _mm_loadu_si128(reinterpret_cast<const __m128i*>(x));
+  const TableVector along = lasts_of(word, T{}) - words_of(values, T{}), upper = word >> 16;
+  const TableVector shift = upper & kMostWordShift;
+  TableVector sum = upper & ~kMostWordShift;
+  sum = reinterpret_cast<TableVector>(_mm256_unpackhi_epi64(a, b)) + ((sum * along) >> shift);
+  sum = reinterpret_cast<TableVector>(_mm256_unpacklo_epi64(c, d)) + ((sum * along) >> shift);
+  sum = reinterpret_cast<TableVector>(_mm256_unpackhi_epi64(c, d)) + ((sum * along) >> shift);
+  sum += (sum >> kWordFraction) & t.even;
+  return reinterpret_cast<__m256i>(sum >> kWordFraction);
 }
 
 // As many as fill vectors; returns how many.
 template <class T>
-ETCH_INLINE ptrdiff_t table_vectors(const WordLines<T>& t, const T* x, T* y, ptrdiff_t n) {
-  typedef uint16_t Words __attribute__((vector_size(2 * kTableLanes)));
-  const ptrdiff_t vectors = n - n % kTableLanes;
-  const int32_t last = (1 << t.bits) - 1;
-  for (ptrdiff_t i = 0; i < vectors; i += kTableLanes) {
-    Words words;
-    ETCH_MEMCPY(&words, x + i, sizeof words);
-    const TableVector value = __builtin_convertvector(words, TableVector) ^ first_word<T>();
-    const TableVector segment = (value >> t.bits) * 2;
-    const TableVector slope = gathered(t.segments, segment + 1);
-    if (has_listed(slope)) {
-      for (ptrdiff_t k = i; k < i + kTableLanes; ++k) y[k] = table_word(t, x[k]);
-      continue;
-    }
-    const auto pairs = reinterpret_cast<TableBits>(gathered(t.added, value >> 4));
-    const TableBits more = (pairs >> reinterpret_cast<TableBits>((value & 15) * 2)) & 3;
-    const TableVector along = value & last;
-    const TableVector line = gathered(t.segments, segment) + ((slope * along) >> 14);
-    const Words result = __builtin_convertvector(line + reinterpret_cast<TableVector>(more), Words);
-    ETCH_MEMCPY(y + i, &result, sizeof result);
+ETCH_INLINE ptrdiff_t table_vectors(const WordCubics<T>& t, const T* x, T* y, ptrdiff_t n) {
+  const ptrdiff_t vectors = n - n % 8;
+  for (ptrdiff_t i = 0; i < vectors; i += 8) {
+    const __m128i results = packed_words(eight_words(t, x + i), T{});
+    _mm_storeu_si128(reinterpret_cast<__m128i*>(y + i), results);
   }
   return vectors;
 }
 #else
 template <class T>
-ETCH_INLINE ptrdiff_t table_vectors(const WordLines<T>&, const T*, T*, ptrdiff_t) {
+ETCH_INLINE ptrdiff_t table_vectors(const WordCubics<T>&, const T*, T*, ptrdiff_t) {
   return 0;
 }
 #endif
 
 // y[i] = f(x[i]).
 template <class T>
-static inline void table_words(int32_t bits, const int32_t* segments, const uint8_t* added,
-                               const T* listed, const T* x, T* y, ptrdiff_t n) {
-  const WordLines<T> table = {bits, segments, added, listed};
+static inline void table_words(int32_t bits, int32_t steps, int32_t even, const uint16_t* index,
+                               const int32_t* cubics, const T* x, T* y, ptrdiff_t n) {
+  const WordCubics<T> table = {bits, steps, even, index, cubics};
   for (ptrdiff_t i = table_vectors(table, x, y, n); i < n; ++i) y[i] = table_word(table, x[i]);
 }
 

@@ -230,6 +230,8 @@ std::string names_of(const std::vector<const Node*>& nodes) {
   return out;
 }
 
+constexpr std::size_t kFitting = 16;  // takes as long as so many values
+
 // Table16 in place of `quantize`, if it is one of a function that this pass knows. `work` is how
 // many values may still be computed.
 std::optional<Node> table_instead(Graph& graph, const Wiring& wiring, const Node& quantize,
@@ -243,6 +245,7 @@ std::optional<Node> table_instead(Graph& graph, const Wiring& wiring, const Node
       reals != nullptr && reals->size() == kTable16Entries && !function.nodes().empty();
   if (!found || function.root()->dtype != to->dtype) return {};
   const std::vector<std::int32_t> results = rounded_words(*reals, *to);
+  work -= std::min(work, kFitting);
   if (table16_bytes(results) > kMostTableBytes) return {};
   Node node;
   node.index = quantize.index;

@@ -92,8 +92,8 @@ TEST(WordTables, AreSmallForSmoothFunctions) {
   for (int i = 0; i < kTable16Entries; ++i)
     results.push_back(
         static_cast<std::int32_t>(std::lrint(65535 / (1 + std::exp(4 - i / 8192.0)))));
-  EXPECT_LT(table16_bytes(results), 24000);
-  // With a segment for each step of the noise there is no gain over the whole table.
+  EXPECT_LT(table16_bytes(results), 1700);
+  // With a piece for each step of the noise there is no gain over the whole table.
   for (int i = 0; i < kTable16Entries; ++i) results[static_cast<std::size_t>(i)] = i * 7919 % 65536;
   EXPECT_GT(table16_bytes(results), kMostTableBytes);
 }

@@ -153,8 +153,13 @@ TEST(External, SumsAndPoolsOfWordsStayInsideTheirSpans) {
         call_between_guards(MatMulWords<std::int16_t>{}, matrices, product, words, words, out);
       }
     }
-    for (const int bits : {4, 10})
-      call_between_guards(TableWords<std::int16_t>{}, bits, kInts, kBytes, words, words, out, 33);
+    // Values begin in piece 0 or 1, from which steps of four reach the ninth.
+    const Bytes<const std::int32_t> cubics{std::vector<std::int32_t>(4 * 9)};
+    for (const int bits : {2, 8}) {
+      const auto one_less = static_cast<std::uint16_t>((1 << bits) - 1);
+      const Bytes<const std::uint16_t> index{std::vector<std::uint16_t>(65536U >> bits, one_less)};
+      call_between_guards(TableWords<std::int16_t>{9}, bits, 4, 1, index, cubics, words, out, 33);
+    }
     rt::PoolShape shape{};
     shape.batch = 2, shape.channels = 17;
     shape.x_image = 35 * 17, shape.x_channel = 1, shape.y_image = 20 * 17, shape.y_channel = 1;

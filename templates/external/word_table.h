@@ -6,24 +6,25 @@
 
 namespace etch::external {
 
-// `count` elements are listed, which is 1 or more.
+// There are so many `pieces`.
 template <class T>
 struct TableWords : RuntimeFunction {
   TableWords() : RuntimeFunction("table_words", "etch_word_table.h", FloatUse::kNone) {}
-  explicit TableWords(std::ptrdiff_t count) : TableWords() { listed_ = count; }
-  void operator()(std::int32_t bits, const std::int32_t* segments, const std::uint8_t* added,
-                  const T* listed, const T* x, T* y, std::ptrdiff_t n) const {
-    rt::table_words(bits, segments, added, listed, x, y, n);
+  explicit TableWords(std::ptrdiff_t pieces) : TableWords() { pieces_ = pieces; }
+  void operator()(std::int32_t bits, std::int32_t steps, std::int32_t even,
+                  const std::uint16_t* index, const std::int32_t* cubics, const T* x, T* y,
+                  std::ptrdiff_t n) const {
+    rt::table_words(bits, steps, even, index, cubics, x, y, n);
   }
-  auto spans(std::int32_t bits, const std::int32_t* segments, const std::uint8_t* added,
-             const T* listed, const T* x, T* y, std::ptrdiff_t n) const {
+  auto spans(std::int32_t bits, std::int32_t, std::int32_t, const std::uint16_t* index,
+             const std::int32_t* cubics, const T* x, T* y, std::ptrdiff_t n) const {
     constexpr std::ptrdiff_t kValues = 65536;
-    return spans_of(span(segments, {}, 2 * (kValues >> bits)), span(added, {}, kValues / 4),
-                    span(listed, {}, listed_), span(x, {}, n), span(y, {}, n));
+    return spans_of(span(index, {}, kValues >> bits), span(cubics, {}, 4 * pieces_), span(x, {}, n),
+                    span(y, {}, n));
   }
 
  private:
-  std::ptrdiff_t listed_ = 1;
+  std::ptrdiff_t pieces_ = 1;
 };
 
 }  // namespace etch::external

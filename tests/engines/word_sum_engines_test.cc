@@ -125,15 +125,16 @@ Case matrices(int index, Dice& dice) {
   return words.node("QLinearProduct16", attributes);
 }
 
-// Lines, steps and noise, so that segments of all kinds are there.
+// Lines, steps and noise, so that pieces of all sizes are there.
 Case table(int index, Dice& dice) {
   Words words(index, dice, "table");
   words.input("x", {2, 3, dice.between(1, 40)});
-  const std::int64_t slope = dice.between(-90, 90), noise = index % 5 == 0 ? 3 : 0;
+  const std::int64_t slope = dice.between(-90, 90);
   Tensor results(words.type(), {65536});
   for (std::int64_t i = 0; i < 65536; ++i) {
-    const std::int64_t line = 32768 + (i - 32768) * slope / 90 + dice.between(0, noise);
-    const std::int64_t step = i / 4096 % 7 == 3 ? (i * 7919) % 1000 : 0;
+    const std::int64_t noise = index % 5 == 0 && i < 4096 ? 3 : 0;
+    const std::int64_t line = 32768 + (i - 32768) * slope / 90;
+    const std::int64_t step = i / 1024 % 21 == 3 ? (i * 7919) % 1000 : dice.between(0, noise);
     const std::int64_t word = words.low() + std::clamp<std::int64_t>(line + step, 0, 65535);
     if (words.type() == DType::kU16) {
       results.as<std::uint16_t>()[static_cast<std::size_t>(i)] = static_cast<std::uint16_t>(word);

@@ -1,12 +1,14 @@
-// Segments of functions of 16-bit values, and their step; see word_table.h.
+// The index of pieces of functions of 16-bit values, and their step; see word_table.h.
 #include "compiler/kernels/rows/word_table.h"
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <utility>
 
 #include "compiler/base/check.h"
 #include "compiler/kernels/rows/arithmetic.h"
+#include "compiler/kernels/rows/word_cubics.h"
 #include "compiler/lower/arguments.h"
 #include "compiler/lower/memory_order.h"
 #include "compiler/stage/staged_step_impl.h"
@@ -16,64 +18,75 @@ namespace etch {
 ETCH_INSTANTIATE_STEP(WordTableStep);
 
 namespace {
-constexpr int kSlopeBits = 14;  // of runtime/etch_word_table.h
-constexpr int kMostAdded = 3;
+using WordPiecesList = std::vector<WordCubic>;
 
-class WordSegments {
- public:
-  WordSegments(std::span<const std::int32_t> results, int bits) {
-    table_.bits = bits;
-    table_.added.assign(kWordValues / 4, 0);
-    const std::size_t size = std::size_t{1} << bits;
-    for (std::size_t first = 0; first < results.size(); first += size)
-      add(results.subspan(first, size), first);
-    if (table_.listed.empty()) table_.listed.push_back(0);
-  }
-  WordTable take() { return std::move(table_); }
-
- private:
-  void add(std::span<const std::int32_t> results, std::size_t first) {
-    // From the first to the last result: less than 2^16 steps in all, so that products fit 31 bits.
-    const auto last = static_cast<std::int32_t>(results.size()) - 1;
-    const std::int32_t slope = (results.back() - results.front()) * (1 << kSlopeBits) / last;
-    const auto above = [&](std::size_t i) {
-      return results[i] - ((slope * static_cast<std::int32_t>(i)) >> kSlopeBits);
-    };
-    std::int32_t least = above(0), most = least;
-    for (std::size_t i = 0; i < results.size(); ++i) {
-      least = std::min(least, above(i));
-      most = std::max(most, above(i));
-    }
-    if (most - least > kMostAdded) {
-      table_.segments.push_back(static_cast<std::int32_t>(table_.listed.size()));
-      table_.segments.push_back(rt::kListedSegment);
-      table_.listed.insert(table_.listed.end(), results.begin(), results.end());
-      return;
-    }
-    table_.segments.push_back(least);
-    table_.segments.push_back(slope);
-    for (std::size_t i = 0; i < results.size(); ++i) {
-      const std::size_t at = first + i;
-      const auto more = static_cast<unsigned>(above(i) - least);
-      table_.added[at / 4] =
-          static_cast<std::uint8_t>(table_.added[at / 4] | more << (2 * (at % 4)));
-    }
-  }
-
-  WordTable table_;
+// Which pieces the blocks of 2^bits values begin in, and how many more they have at most.
+struct WordBlocks {
+  std::vector<std::size_t> first;
+  std::size_t more = 0;
 };
 
-// Of the type of the values.
-Tensor listed_values(const WordTable& table, DType type) {
-  Tensor out(type, {static_cast<std::int64_t>(table.listed.size())});
-  for (std::size_t i = 0; i < table.listed.size(); ++i) {
-    if (type == DType::kU16) {
-      out.as<std::uint16_t>()[i] = static_cast<std::uint16_t>(table.listed[i]);
-    } else {
-      out.as<std::int16_t>()[i] = static_cast<std::int16_t>(table.listed[i]);
-    }
+WordBlocks blocks_of(const WordPiecesList& pieces, int bits) {
+  WordBlocks out;
+  std::size_t piece = 0;
+  for (std::int32_t start = 0; start < kWordValues; start += 1 << bits) {
+    while (pieces[piece].last < start) ++piece;
+    out.first.push_back(piece);
+    std::size_t end = piece;
+    while (pieces[end].last < start + (1 << bits) - 1) ++end;
+    out.more = std::max(out.more, end - piece);
   }
   return out;
+}
+
+// The largest blocks for which so many steps are enough; none if there are too many pieces.
+std::optional<WordBlocks> largest_blocks(const WordPiecesList& pieces, int steps, int& bits) {
+  for (bits = kWordBlockBits; bits > 0; --bits) {
+    if (pieces.size() > std::size_t{1} << (16 - bits)) continue;
+    WordBlocks blocks = blocks_of(pieces, bits);
+    if (blocks.more <= 2 * static_cast<std::size_t>(steps) + (steps == 0 ? 1 : 0)) return blocks;
+  }
+  return {};
+}
+
+std::int32_t upper_and_lower(std::int32_t upper, std::int32_t lower) {
+  return static_cast<std::int32_t>(static_cast<std::uint32_t>(upper) << 16 |
+                                   static_cast<std::uint16_t>(lower));
+}
+
+// Fills `out`, whose blocks these are, for values from `least` on.
+WordTable table_of(const WordPiecesList& pieces, const WordBlocks& blocks, std::int32_t least,
+                   WordTable out) {
+  const std::int32_t along_block = (1 << out.bits) - 1;
+  for (std::size_t i = 0; i < blocks.first.size(); ++i) {
+    const std::int32_t start = static_cast<std::int32_t>(i) << out.bits;
+    const std::int32_t last = std::min(pieces[blocks.first[i]].last - start, along_block);
+    out.index.push_back(static_cast<std::uint16_t>(blocks.first[i] << out.bits |
+                                                   static_cast<std::size_t>(along_block - last)));
+  }
+  for (const WordCubic& piece : pieces) {
+    const auto& f = piece.factors;
+    const std::int32_t word = upper_and_lower(f[3] + piece.shift, least + piece.last);
+    out.cubics.insert(out.cubics.end(), {word, f[2], f[1], f[0]});
+  }
+  // A step looks at the piece `steps` - 1 after the one that it begins with.
+  for (int i = 1; i < out.steps; ++i)
+    out.cubics.insert(out.cubics.end(), {upper_and_lower(0, least + kWordValues - 1), 0, 0, 0});
+  return out;
+}
+
+WordTable smallest_table(const WordPiecesList& pieces, std::int32_t least) {
+  WordTable best;
+  for (const int steps : {0, 1, 2, 4}) {
+    int bits = 0;
+    const auto blocks = largest_blocks(pieces, steps, bits);
+    if (!blocks) continue;
+    WordTable table = table_of(pieces, *blocks, least, {bits, steps, 0, {}, {}});
+    // Steps take time for every value.
+    if (best.index.empty() || 3 * table.bytes() < 2 * best.bytes()) best = std::move(table);
+  }
+  ETCH_CHECK(!best.index.empty());
+  return best;
 }
 
 template <class T>
@@ -83,17 +96,22 @@ Tensor vector_of(const std::vector<T>& values) {
 }  // namespace
 
 std::int64_t WordTable::bytes() const {
-  return static_cast<std::int64_t>(4 * segments.size() + added.size() + 2 * listed.size());
+  return static_cast<std::int64_t>(2 * index.size() + 4 * cubics.size());
 }
 
-WordTable word_table(std::span<const std::int32_t> results) {
+WordTable word_table(std::span<const std::int32_t> results, std::int32_t least) {
   ETCH_CHECK(results.size() == kWordValues);
-  constexpr int kLeastBits = 4, kMostBits = 10;
-  WordTable best = WordSegments(results, kMostBits).take();
-  for (int bits = kMostBits - 1; bits >= kLeastBits; --bits) {
-    WordTable smaller = WordSegments(results, bits).take();
-    if (smaller.bytes() < best.bytes()) best = std::move(smaller);
+  // A line of half a step for each value has so many ties that only rounding to even fits it.
+  constexpr std::size_t kMany = 256;
+  WordPiecesList pieces = word_cubics(results, WordRounding::kDown);
+  int even = 0;
+  if (pieces.size() > kMany) {
+    WordPiecesList others = word_cubics(results, WordRounding::kToEven);
+    even = others.size() < pieces.size() ? 1 : 0;
+    if (even != 0) pieces = std::move(others);
   }
+  WordTable best = smallest_table(pieces, least);
+  best.even = even;
   return best;
 }
 
@@ -110,13 +128,14 @@ void add_word_table(Lowering& lowering, const Node& node, const WordTable& table
   WordTablePlan& plan = step->plan;
   plan.is_unsigned = y.dtype == DType::kU16;
   plan.bits = table.bits;
-  plan.listed = static_cast<std::int64_t>(table.listed.size());
+  plan.steps = table.steps;
+  plan.even = table.even;
+  plan.pieces = static_cast<std::int64_t>(table.cubics.size()) / 4;
   plan.x = x.argument;
-  plan.segments =
-      arguments.data(vector_of(table.segments), "segments", "result and slope of each").argument;
-  plan.added = arguments.data(vector_of(table.added), "added", "two bits for each value").argument;
-  plan.list =
-      arguments.data(listed_values(table, y.dtype), "listed", "results of other segments").argument;
+  plan.index =
+      arguments.data(vector_of(table.index), "index", "piece of each block, and its end").argument;
+  plan.cubics =
+      arguments.data(vector_of(table.cubics), "cubics", "last value, shift, factors").argument;
   plan.y = arguments.output("y", y);
   plan.rows = make_rows(y.shape, {steps_of(x.view), steps_of(y)});
   arguments.add(std::move(step));

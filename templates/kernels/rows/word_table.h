@@ -11,9 +11,9 @@ namespace etch {
 // Operands of the nest: x, y; along a row both are dense.
 struct WordTablePlan {
   bool is_unsigned = false;
-  int bits = 0;             // a segment has 2^bits values
-  std::int64_t listed = 1;  // elements of that constant
-  Argument x, segments, added, list;
+  int bits = 0, steps = 0, even = 0;  // see there
+  std::int64_t pieces = 1;
+  Argument x, index, cubics;
   int y = 0;  // operand of the step
   RowNest rows;
 };
@@ -22,11 +22,10 @@ namespace word_table_detail {
 
 template <class T, class S>
 void look_up(S& s, const WordTablePlan& plan) {
-  const auto segments = pointer_to<std::int32_t>(s, plan.segments);
-  const auto added = pointer_to<std::uint8_t>(s, plan.added);
-  const auto listed = pointer_to<T>(s, plan.list);
+  const auto index = pointer_to<std::uint16_t>(s, plan.index);
+  const auto cubics = pointer_to<std::int32_t>(s, plan.cubics);
   walk_rows(s, plan.rows, [&](const RowPlace<S>& at) {
-    s.call(external::TableWords<T>{plan.listed}, plan.bits, segments, added, listed,
+    s.call(external::TableWords<T>{plan.pieces}, plan.bits, plan.steps, plan.even, index, cubics,
            pointer_to<T>(s, plan.x) + at[0], s.template operand<T>(plan.y) + at[1], plan.rows.n);
   });
 }
