@@ -139,11 +139,29 @@ static inline void packed_tile(const PackedPart& p, int32_t row, int32_t column)
   finish_plain(tile, bias, y, p.y_row, [](const Floats<lanes>& x) { return x; });
 }
 
+// A function of its own: among others that are inlined its sums do not stay in registers.
+template <int lanes, int count, int pixels>
+ETCH_OWN_REGISTERS static void own_packed_tile(const PackedPart& p, int32_t row, int32_t column) {
+  packed_tile<lanes, count, pixels>(p, row, column);
+}
+
+// All rows on AVX, in tiles of about the same size; see etch_float_matrix.h.
+template <int lanes, int count>
+static inline void even_packed_rows(const PackedPart& p, int32_t rows, int32_t column) {
+  for_even_tiles<tile_pixels(count), 1>(rows, [&](int32_t row, auto width) {
+    own_packed_tile<lanes, count, decltype(width)::value>(p, row, column);
+  });
+}
+
 template <int lanes, int count, int pixels>
 static inline void packed_rows(const PackedPart& p, int32_t rows, int32_t column, int32_t row = 0) {
-  for (; row + pixels <= rows; row += pixels) packed_tile<lanes, count, pixels>(p, row, column);
-  if constexpr (pixels > 1)
-    packed_rows<lanes, count, (pixels > 4 ? 4 : pixels / 2)>(p, rows, column, row);
+  if constexpr (kFloatLanes == 8 && lanes == 8 && count > 1) {
+    even_packed_rows<lanes, count>(p, rows, column);
+  } else {
+    for (; row + pixels <= rows; row += pixels) packed_tile<lanes, count, pixels>(p, row, column);
+    if constexpr (pixels > 1)
+      packed_rows<lanes, count, (pixels > 4 ? 4 : pixels / 2)>(p, rows, column, row);
+  }
 }
 
 template <int lanes>

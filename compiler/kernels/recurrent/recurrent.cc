@@ -35,21 +35,23 @@ int blocks_of(const Recurrence& r) {
   return r.cell == RecurrentCell::kGru && !r.before_reset ? 3 : 1;
 }
 
-rt::PackShape pack_shape(const Recurrence& r, std::int64_t directions) {
+rt::PackShape pack_shape(const Recurrence& r, std::int64_t directions, const IsaTraits& isa) {
   const std::int64_t columns = r.gate_elements() / blocks_of(r);
-  return {narrow(directions * blocks_of(r)),
-          1,
-          narrow(r.hidden),
-          narrow(columns),
-          rt::kPanel,
-          columns * r.hidden,
-          0,
-          1,
-          r.hidden};
+  rt::PackShape shape = {narrow(directions * blocks_of(r)),
+                         1,
+                         narrow(r.hidden),
+                         narrow(columns),
+                         rt::kPanel,
+                         columns * r.hidden,
+                         0,
+                         1,
+                         r.hidden};
+  narrow_panels(shape, true, isa);  // always packed
+  return shape;
 }
 
 // One row of the batch after the other: [batch, hidden] by [hidden, columns].
-rt::FloatConvShape product_shape(const Recurrence& r) {
+rt::FloatConvShape product_shape(const Recurrence& r, const IsaTraits& isa) {
   rt::FloatConvShape shape{};
   for (rt::ConvAxis& axis : shape.axis) axis = {1, 1, 1, 1, 1, 0, 0, 0, 0};
   shape.batch = shape.group = 1;
@@ -60,6 +62,8 @@ rt::FloatConvShape product_shape(const Recurrence& r) {
   shape.axis[2].in = shape.axis[2].out = narrow(r.batch);
   shape.axis[2].x_step = r.hidden;
   shape.axis[2].y_step = r.gate_elements();
+  const rt::PackShape weights = pack_shape(r, 1, isa);
+  if (weights.panel != rt::kPanel) shape.panel = weights.panel;
   return shape;
 }
 
@@ -122,7 +126,7 @@ class Builder {
     plan_.backwards = r_.is_backwards(d_);
     plan_.before_reset = r_.before_reset;
     plan_.coupled = r_.coupled;
-    plan_.product = product_shape(r_);
+    plan_.product = product_shape(r_, lowering_.isa());
     plan_.block = r_.gate_elements() / blocks_of(r_) * r_.hidden;
     const std::int64_t columns = r_.directions() * r_.gate_elements();
     plan_.rows = {
@@ -170,7 +174,7 @@ class Builder {
   // Constant ones, as 16 bits where these hold them and are widened by instructions.
   void add_weights() {
     const Tensor own = of_direction(lowering_.constant(node_, number_of(LoopInput::kWeights)), d_);
-    Tensor panels = in_panels(own, pack_shape(r_, 1));
+    Tensor panels = in_panels(own, pack_shape(r_, 1, lowering_.isa()));
     std::string comment = "panels of columns, see etch_float_products.h";
     const auto half = kept_as_halves(panels);
     const bool for_size = lowering_.isa().objective == Objective::kSize;
@@ -341,7 +345,7 @@ void add_recurrence(Lowering& lowering, const Node& node, const Recurrence& r) {
                      !lowering.is_constant(node, number_of(LoopInput::kWeights));
   if (packs) {
     packed = pack_at_run_time(lowering, node, number_of(LoopInput::kWeights),
-                              pack_shape(r, r.directions()));
+                              pack_shape(r, r.directions(), lowering.isa()));
   }
   for (std::int64_t d = 0; d < r.directions(); ++d)
     Builder(lowering, node, r, d).build(packs ? &packed : nullptr, outputs);
