@@ -363,13 +363,63 @@ TEST(FloatSoftmax, TreatsRowsIndependentlyAndMayWorkInPlace) {
   EXPECT_EQ(x, one_by_one);
 }
 
-TEST(FloatSoftmax, GivesNaNWhereOnnxRuntimeDoes) {
-  const std::vector<std::vector<float>> rows = {
-      {1.0f, kNaN, 2.0f}, {1.0f, kInfinity, 2.0f}, {-kInfinity, -kInfinity, -kInfinity}};
-  for (const std::vector<float>& row : rows) {
-    float y[3];
-    softmax_f32(row.data(), y, 1, 3);
-    for (const float value : y) EXPECT_TRUE(is_nan(value));
+constexpr int kLongest = 37;
+
+// `n` elements `step` apart, of which the one at `at` is `special`.
+std::vector<float> row_with(float special, int n, int at, int step) {
+  std::vector<float> row(static_cast<std::size_t>(n * step), 1.0f);
+  for (int i = 0; i < n; ++i) row[static_cast<std::size_t>(i * step)] = static_cast<float>(i % 5);
+  row[static_cast<std::size_t>(at * step)] = special;
+  return row;
+}
+
+void expect_the_one_nan(const std::vector<float>& y, int n, int step) {
+  for (int i = 0; i < n; ++i)
+    EXPECT_EQ(float_bits(y[static_cast<std::size_t>(i * step)]), 0x7fc00000u) << i << " of " << n;
+}
+
+// Where ONNX Runtime has any NaN: the same bits on every machine, whatever NaN came in.
+TEST(FloatSoftmax, GivesRowsWithoutResultOneNaN) {
+  for (const float special : {kNaN, -kNaN, bits_float(0x7fc12345u), kInfinity}) {
+    for (int n = 1; n <= kLongest; ++n) {
+      for (const int at : {0, n / 2, n - 1}) {
+        for (const int step : {1, 3}) {
+          const std::vector<float> x = row_with(special, n, at, step);
+          const RowsShape shape{1, n, n * step, step, n * step, step};
+          std::vector<float> y(x.size());
+          softmax_rows(shape, x.data(), y.data());
+          expect_the_one_nan(y, n, step);
+          log_softmax_rows(shape, x.data(), y.data());
+          expect_the_one_nan(y, n, step);
+        }
+      }
+    }
+  }
+}
+
+TEST(FloatSoftmax, GivesRowsOfMinusInfinityOneNaN) {
+  for (int n = 1; n <= kLongest; ++n) {
+    const std::vector<float> x(static_cast<std::size_t>(n), -kInfinity);
+    std::vector<float> y(x.size());
+    softmax_f32(x.data(), y.data(), 1, n);
+    expect_the_one_nan(y, n, 1);
+    log_softmax_rows(RowsShape{1, n, n, 1, n, 1}, x.data(), y.data());
+    expect_the_one_nan(y, n, 1);
+  }
+}
+
+// Of neighbouring rows that vectors take together.
+TEST(FloatSoftmax, KeepsTheRowsBesideOneWithoutResult) {
+  constexpr int kRows = 19, kLength = 3;
+  std::vector<float> x(kRows * kLength, 2.0f);
+  x[kRows + 4] = kNaN;
+  for (const int row : {0, 9, 18}) x[static_cast<std::size_t>(row)] = kInfinity;
+  std::vector<float> y(x.size());
+  softmax_rows(RowsShape{kRows, kLength, 1, kRows, 1, kRows}, x.data(), y.data());
+  for (std::size_t i = 0; i < y.size(); ++i) {
+    const std::size_t row = i % kRows;
+    const bool without = row == 4 || row % 9 == 0;
+    EXPECT_EQ(float_bits(y[i]), without ? 0x7fc00000u : float_bits(1.0f / 3.0f)) << i;
   }
 }
 

@@ -32,12 +32,23 @@ ETCH_INLINE Floats<lanes> scaled(const Floats<lanes>& x, const Ints<lanes>& powe
   return product(product(x, powers_of_two(half)), powers_of_two(rest));
 }
 
-// e^x in pieces: e^x = sum * 2^(power - scale). -104 <= x <= 89.
+// e^x in pieces: e^x = sum * 2^(power - scale). -104 <= x <= 89. Of `power` with scale -64 only the
+// last 8 bits count, of power + 64 + 127.
 template <int lanes>
 struct Exponential {
   Floats<lanes> sum, whole;
   Ints<lanes> power;
 };
+
+static constexpr float kLog2OfE = 1.44269504088896341f;
+static constexpr float kMinusLn2High = -6.93145752e-1f, kMinusLn2Low = -1.42860677e-6f;
+static constexpr float kLeastExponent = -103.9720840454f;  // e^x rounds to 0
+static constexpr float kWholeBias = 12582912.0f;
+
+// With 2^-64 as a factor of the sum, 2^(power + 64) is a normal number for powers in [-150, 0], and
+// its exponent is in the last bits of this bias and the power. The bias is odd: no float in
+// [-104, 89] but 0 has a product with log2 e halfway between two integers, so that rounds the same.
+static constexpr float kExponentBias = kWholeBias + 64 + 127;
 
 template <int scale, int lanes>
 ETCH_INLINE Exponential<lanes> exponential(const Floats<lanes>& x) {
@@ -49,13 +60,26 @@ ETCH_INLINE Exponential<lanes> exponential(const Floats<lanes>& x) {
                                            kOne * 0x1.555b5ap-5f,
                                            kOne * 0x1.125edcp-7f,
                                            kOne * 0x1.694000p-10f};
-  const Floats<lanes> bias = all_lanes<lanes>(12582912.0f);
-  const Floats<lanes> biased = fused(x, all_lanes<lanes>(1.44269504088896341f), bias);
+  const Floats<lanes> bias = all_lanes<lanes>(scale == 0 ? kWholeBias : kExponentBias);
+  const Floats<lanes> biased = fused(x, all_lanes<lanes>(kLog2OfE), bias);
   const Floats<lanes> whole = difference(biased, bias);  // exact
-  const Floats<lanes> high = fused(whole, all_lanes<lanes>(-6.93145752e-1f), x);
-  const Floats<lanes> rest = fused(whole, all_lanes<lanes>(-1.42860677e-6f), high);
-  return {fused_polynomial(kPolynomial, rest), whole,
-          Ints<lanes>{bits_of(biased).v - bits_of(bias).v}};
+  const Floats<lanes> high = fused(whole, all_lanes<lanes>(kMinusLn2High), x);
+  const Floats<lanes> rest = fused(whole, all_lanes<lanes>(kMinusLn2Low), high);
+  Ints<lanes> power = bits_of(biased);
+  if constexpr (scale == 0) power.v = power.v - bits_of(bias).v;
+  return {fused_polynomial(kPolynomial, rest), whole, power};
+}
+
+// The number whose exponent is in the last 8 bits.
+template <int lanes>
+ETCH_INLINE Floats<lanes> with_exponent(const Ints<lanes>& bits) {
+#if defined(__GNUC__)
+  typedef uint32_t Words __attribute__((vector_size(4 * lanes)));
+  const Words moved = reinterpret_cast<Words>(bits.v) << 23;
+  return from_bits(Ints<lanes>{reinterpret_cast<typename Ints<lanes>::Vector>(moved)});
+#else
+  return from_bits(bits);  // without vectors no code asks for more than one lane
+#endif
 }
 
 // exp_f32()
@@ -65,21 +89,20 @@ ETCH_INLINE Floats<lanes> exponentials(const Floats<lanes>& x) {
     return {exp_f32(x.v)};
   } else {
     // The second operand where one is NaN, which every later step keeps.
-    const Floats<lanes> above = larger(all_lanes<lanes>(-103.9720840454f), x);
+    const Floats<lanes> above = larger(all_lanes<lanes>(kLeastExponent), x);
     const Exponential<lanes> e = exponential<0>(smaller(all_lanes<lanes>(89.0f), above));
     return scaled(e.sum, e.power, e.whole);
   }
 }
 
-// exp_f32() of what is not above 0, or is NaN. The power is in [-150, 0]: where the sum has the
-// factor 2^-64, 2^(power + 64) is a normal number, and one product rounds as the second of two.
+// exp_f32() of what is not above 0, or is NaN. One product rounds as the second of two.
 template <int lanes>
 ETCH_INLINE Floats<lanes> exponentials_up_to_one(const Floats<lanes>& x) {
   if constexpr (lanes == 1) {
     return {exp_f32(x.v)};
   } else {
     // The second operand where one is NaN, which every later step keeps.
-    const Floats<lanes> above = limit_or_nan<true>(all_lanes<lanes>(-103.9720840454f), x);
+    const Floats<lanes> above = limit_or_nan<true>(all_lanes<lanes>(kLeastExponent), x);
 #if defined(__GNUC__) && defined(__AVX512F__)
     if constexpr (lanes == 16) {
       const Exponential<lanes> e = exponential<0>(above);
@@ -87,9 +110,95 @@ ETCH_INLINE Floats<lanes> exponentials_up_to_one(const Floats<lanes>& x) {
     }
 #endif
     const Exponential<lanes> e = exponential<-64>(above);
-    return product(e.sum, powers_of_two(Ints<lanes>{e.power.v + 64}));
+    return product(e.sum, with_exponent(e.power));
   }
 }
+
+#if defined(__GNUC__) && defined(__aarch64__)
+// Addends of fused steps, each for two vectors: FMLA overwrites its addend, and a load of a pair
+// takes the place of two copies.
+#define ETCH_PAIR(c) c, c, c, c, c, c, c, c
+static constexpr float kPairsOfExponential[7][8] = {{ETCH_PAIR(0x1p-64f)},
+                                                    {ETCH_PAIR(0x1p-64f)},
+                                                    {ETCH_PAIR(0x1p-64f * 0x1.fffff6p-2f)},
+                                                    {ETCH_PAIR(0x1p-64f * 0x1.555450p-3f)},
+                                                    {ETCH_PAIR(0x1p-64f * 0x1.555b5ap-5f)},
+                                                    {ETCH_PAIR(0x1p-64f * 0x1.125edcp-7f)},
+                                                    {ETCH_PAIR(kExponentBias)}};
+#undef ETCH_PAIR
+
+struct FourVectors {
+  Floats<4> a, b, c, d;
+};
+
+ETCH_INLINE FourVectors load_four(const float* p) {
+  return {load<4>(p), load<4>(p + 4), load<4>(p + 8), load<4>(p + 12)};
+}
+
+ETCH_INLINE void store_four(float* p, const FourVectors& x) {
+  store(p, x.a);
+  store(p + 4, x.b);
+  store(p + 8, x.c);
+  store(p + 12, x.d);
+}
+
+// x * y + the addend of row `at`. One statement, so that the addends remain in memory.
+template <int at>
+ETCH_INLINE FourVectors fused_four(const FourVectors& x, const FourVectors& y) {
+  FourVectors out;
+  __asm__(
+      "ldp %q0, %q1, [%12, %13]\n\tldp %q2, %q3, [%12, %13]\n\t"
+      "fmla %0.4s, %4.4s, %8.4s\n\tfmla %1.4s, %5.4s, %9.4s\n\t"
+      "fmla %2.4s, %6.4s, %10.4s\n\tfmla %3.4s, %7.4s, %11.4s"
+      : "=&w"(out.a.v), "=&w"(out.b.v), "=&w"(out.c.v), "=&w"(out.d.v)
+      : "w"(x.a.v), "w"(x.b.v), "w"(x.c.v), "w"(x.d.v), "w"(y.a.v), "w"(y.b.v), "w"(y.c.v),
+        "w"(y.d.v), "r"(kPairsOfExponential), "i"(32 * at), "m"(kPairsOfExponential));
+  return out;
+}
+
+template <int at>
+ETCH_INLINE FourVectors fused_terms(const FourVectors& terms, const FourVectors& rest) {
+  const FourVectors more = fused_four<at>(terms, rest);
+  if constexpr (at == 0) {
+    return more;
+  } else {
+    return fused_terms<at - 1>(more, rest);
+  }
+}
+
+// What remains of x where `biased` has the power of two.
+ETCH_INLINE Floats<4> rest_of(const Floats<4>& x, const Floats<4>& biased) {
+  const Floats<4> whole = difference(biased, all_lanes<4>(kExponentBias));
+  const Floats<4> high = fused(whole, all_lanes<4>(kMinusLn2High), x);
+  return fused(whole, all_lanes<4>(kMinusLn2Low), high);
+}
+
+// x * y. One statement, so that g++ loads and stores in pairs.
+ETCH_INLINE FourVectors products_of_four(const FourVectors& x, const FourVectors& y) {
+  FourVectors out;
+  __asm__(
+      "fmul %0.4s, %4.4s, %8.4s\n\tfmul %1.4s, %5.4s, %9.4s\n\t"
+      "fmul %2.4s, %6.4s, %10.4s\n\tfmul %3.4s, %7.4s, %11.4s"
+      : "=&w"(out.a.v), "=&w"(out.b.v), "=&w"(out.c.v), "=&w"(out.d.v)
+      : "w"(x.a.v), "w"(x.b.v), "w"(x.c.v), "w"(x.d.v), "w"(y.a.v), "w"(y.b.v), "w"(y.c.v),
+        "w"(y.d.v));
+  return out;
+}
+
+ETCH_INLINE FourVectors exponentials_up_to_one(const FourVectors& x) {
+  const Floats<4> least = all_lanes<4>(kLeastExponent), factor = all_lanes<4>(kLog2OfE);
+  const Floats<4> last = all_lanes<4>(0x1p-64f * 0x1.694000p-10f);
+  const FourVectors above = {limit_or_nan<true>(least, x.a), limit_or_nan<true>(least, x.b),
+                             limit_or_nan<true>(least, x.c), limit_or_nan<true>(least, x.d)};
+  const FourVectors biased = fused_four<6>(above, {factor, factor, factor, factor});
+  const FourVectors rest = {rest_of(above.a, biased.a), rest_of(above.b, biased.b),
+                            rest_of(above.c, biased.c), rest_of(above.d, biased.d)};
+  const FourVectors sums = fused_terms<5>({last, last, last, last}, rest);
+  return products_of_four(sums,
+                          {with_exponent(bits_of(biased.a)), with_exponent(bits_of(biased.b)),
+                           with_exponent(bits_of(biased.c)), with_exponent(bits_of(biased.d))});
+}
+#endif
 
 // sqrt_f32()
 template <int lanes>

@@ -114,14 +114,30 @@ static constexpr bool takes_whole_bytes(int lanes) {
   return lanes == 1;
 }
 
+#if defined(__GNUC__) && defined(__ARM_FEATURE_SIMD32) && !defined(__ARM_NEON) && \
+    __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+// By two products of 16 bits at a time.
+ETCH_INLINE int32_t add_four(int32_t sum, uint32_t w, const int8_t* a) {
+  int32_t four, even, odd;
+  ETCH_MEMCPY(&four, a, sizeof four);
+  __asm__("sxtb16 %0, %1" : "=r"(even) : "r"(four));
+  __asm__("sxtb16 %0, %1, ror #8" : "=r"(odd) : "r"(four));
+  return __smlad(odd, static_cast<int32_t>((w >> 8) & 0xff00ffu),
+                 __smlad(even, static_cast<int32_t>(w & 0xff00ffu), sum));
+}
+#else
+ETCH_INLINE int32_t add_four(int32_t sum, uint32_t w, const int8_t* a) {
+  return sum + static_cast<int32_t>(w & 255u) * a[0] +
+         static_cast<int32_t>((w >> 8) & 255u) * a[1] +
+         static_cast<int32_t>((w >> 16) & 255u) * a[2] + static_cast<int32_t>(w >> 24) * a[3];
+}
+#endif
+
 // sum + the products of the four bytes of w, unsigned, and a, signed.
 template <int lanes>
 ETCH_INLINE Ints<lanes> add_dot(const Ints<lanes>& sums, const Ints<lanes>& w, const int8_t* a) {
   if constexpr (lanes == 1) {
-    const uint32_t bytes = static_cast<uint32_t>(w.v);
-    int32_t out = sums.v;
-    for (uint32_t i = 0; i < 4; ++i) out += static_cast<int32_t>((bytes >> (8 * i)) & 255u) * a[i];
-    return {out};
+    return {add_four(sums.v, static_cast<uint32_t>(w.v), a)};
   } else {
 #if defined(__GNUC__)
     int32_t four;

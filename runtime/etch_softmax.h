@@ -35,6 +35,31 @@ ETCH_INLINE float largest_lane(const Floats<lanes>& x) {
   }
 }
 
+// ---- rows without a result ----
+
+// The exponential of the greatest element is 1. Where the sum of a row is less, it is 0 or NaN, and
+// the row has no result: each element is one NaN, for machines differ in those that they compute.
+
+static inline void store_no_result(float* y, ptrdiff_t step, int32_t n) {
+  for (int32_t i = 0; i < n; ++i) y[i * step] = bits_float(0x7fc00000u);
+}
+
+// The same of neighbouring rows.
+template <int lanes>
+ETCH_INLINE void store_no_results(const RowsShape& s, float* y, const Floats<lanes>& sums) {
+  if constexpr (lanes == 1) {
+    if (!(sums.v >= 1.0f)) store_no_result(y, s.y_step, s.n);
+  } else {
+    const Floats<lanes> one = all_lanes<lanes>(1.0f);
+    const Floats<lanes> without = choose(not_below(sums, one), all_lanes<lanes>(0.0f), one);
+    if (largest_lane(without) == 0.0f) return;
+    float each[static_cast<size_t>(lanes)];
+    store(each, sums);
+    for (int32_t row = 0; row < lanes; ++row)
+      if (!(each[row] >= 1.0f)) store_no_result(y + row, s.y_step, s.n);
+  }
+}
+
 // The largest of n floats; NaN elements are passed over, -FLT_MAX is the smallest result.
 static inline float largest(const float* x, int32_t n) {
   constexpr int kLanes = kFloatLanes;
@@ -56,8 +81,26 @@ static inline float largest(const float* x, int32_t n) {
   return result;
 }
 
-// Block k of 16 elements that are all there, and those after it: y = e^(x - maximum), added, and
-// stored if it is needed.
+#if defined(__GNUC__) && defined(__aarch64__)
+// The blocks of 16 elements that are all there: y = e^(x - maximum), added, and stored if it is
+// needed.
+template <bool stored>
+ETCH_INLINE PartialSums<4> exp_and_add_all(const float* x, float* y, int32_t n,
+                                           const Floats<4>& maximum) {
+  const Floats<4> zero = all_lanes<4>(0.0f);
+  FourVectors sums = {zero, zero, zero, zero};
+  for (int32_t i = 0; n - i >= 16; i += 16) {
+    const FourVectors v = load_four(x + i);
+    const FourVectors e =
+        exponentials_up_to_one(FourVectors{difference(v.a, maximum), difference(v.b, maximum),
+                                           difference(v.c, maximum), difference(v.d, maximum)});
+    if constexpr (stored) store_four(y + i, e);
+    sums = {sum(sums.a, e.a), sum(sums.b, e.b), sum(sums.c, e.c), sum(sums.d, e.d)};
+  }
+  return {{sums.a, sums.b, sums.c, sums.d}};
+}
+#else
+// Vector k of such a block, and those after it.
 template <int k, bool stored, int lanes>
 ETCH_INLINE void exp_and_add(PartialSums<lanes>& sums, const float* x, float* y,
                              const Floats<lanes>& maximum) {
@@ -67,7 +110,19 @@ ETCH_INLINE void exp_and_add(PartialSums<lanes>& sums, const float* x, float* y,
   if constexpr (k + 1 < 16 / lanes) exp_and_add<k + 1, stored>(sums, x + lanes, y + lanes, maximum);
 }
 
-// The same for n < 16 elements.
+template <bool stored, int lanes>
+ETCH_INLINE PartialSums<lanes> exp_and_add_all(const float* x, float* y, int32_t n,
+                                               const Floats<lanes>& maximum) {
+  PartialSums<lanes> sums;
+  for (Floats<lanes>& each : sums.v) each = all_lanes<lanes>(0.0f);
+  if constexpr (lanes > 1) {
+    for (int32_t i = 0; n - i >= 16; i += 16) exp_and_add<0, stored>(sums, x + i, y + i, maximum);
+  }
+  return sums;
+}
+#endif
+
+// The last n < 16 elements, from partial sum k * lanes on.
 template <int k, int lanes>
 ETCH_INLINE void exp_and_add_some(PartialSums<lanes>& sums, const float* x, float* y, int32_t n,
                                   const Floats<lanes>& maximum) {
@@ -85,16 +140,12 @@ template <bool stored>
 static inline float exp_and_sum(const float* x, float* y, int32_t n, float maximum) {
   constexpr int kLanes = kFloatLanes;
   const Floats<kLanes> most = all_lanes<kLanes>(maximum);
-  PartialSums<kLanes> sums;
-  for (Floats<kLanes>& each : sums.v) each = all_lanes<kLanes>(0.0f);
-  int32_t i = 0;
+  PartialSums<kLanes> sums = exp_and_add_all<stored>(x, y, n, most);
   if constexpr (kLanes > 1) {
-    for (; n - i >= 16; i += 16) exp_and_add<0, stored>(sums, x + i, y + i, most);
-  }
-  if constexpr (kLanes > 1) {
+    const int32_t i = n & ~15;
     exp_and_add_some<0>(sums, x + i, y + i, n - i, most);
   } else {
-    for (; i < n; ++i) {
+    for (int32_t i = 0; i < n; ++i) {
       y[i] = exp_f32(x[i] - maximum);
       sums.v[i & 15].v += y[i];
     }
@@ -104,9 +155,14 @@ static inline float exp_and_sum(const float* x, float* y, int32_t n, float maxim
 
 // y[i] = fl(y[i] * scale)
 static inline void scale_row(float* y, int32_t n, float scale) {
+  if (!(scale <= 1.0f)) return store_no_result(y, 1, n);
   constexpr int kLanes = kFloatLanes;
   const Floats<kLanes> factor = all_lanes<kLanes>(scale);
   int32_t i = 0;
+#if defined(__GNUC__) && defined(__aarch64__)
+  for (; n - i >= 16; i += 16)
+    store_four(y + i, products_of_four(load_four(y + i), {factor, factor, factor, factor}));
+#endif
   for (; kLanes > 1 && n - i >= 4 * kLanes; i += 4 * kLanes) {
     const Floats<kLanes> a = load<kLanes>(y + i), b = load<kLanes>(y + i + kLanes);
     const Floats<kLanes> c = load<kLanes>(y + i + 2 * kLanes), d = load<kLanes>(y + i + 3 * kLanes);
@@ -157,7 +213,9 @@ ETCH_INLINE void softmax_short(const float* x, float* y, int32_t n) {
   for (Floats<lanes>& each : v.v) each = all_lanes<lanes>(0.0f);
   const float most = largest_lane(load_short<0>(v, x, n));
   exp_short<0>(v, n, all_lanes<lanes>(most));
-  store_short<0>(y, v, n, all_lanes<lanes>(1.0f / sum_of_lanes(v)));
+  const float scale = 1.0f / sum_of_lanes(v);
+  if (!(scale <= 1.0f)) return store_no_result(y, 1, n);
+  store_short<0>(y, v, n, all_lanes<lanes>(scale));
 }
 
 // Rows of more than 16. The maximum of the next row and the factors of the one before are worked on
@@ -176,7 +234,7 @@ static inline void softmax_long(const float* x, float* y, int32_t rows, int32_t 
 }
 
 // Softmax of each of `rows` rows of `n` contiguous floats; y may be x. A row with NaN or +inf, or
-// of -inf only, becomes NaN.
+// of -inf only, becomes NaN, 0x7fc00000.
 static inline void softmax_f32(const float* x, float* y, int32_t rows, int32_t n) {
   if (kFloatLanes == 1 || n > 16) return softmax_long(x, y, rows, n);
   for (int32_t row = 0; row < rows; ++row, x += n, y += n) softmax_short<kFloatLanes>(x, y, n);
@@ -214,6 +272,7 @@ ETCH_INLINE void softmax_of_rows(const RowsShape& s, const float* x, float* y) {
     for (int32_t i = 0; i < s.n; ++i)
       store(y + i * s.y_step, product(load<lanes>(y + i * s.y_step), scale));
   }
+  store_no_results(s, y, sums);
 }
 
 template <bool logarithm>
@@ -241,7 +300,12 @@ static inline void log_softmax_rows(const RowsShape& s, const float* x, float* y
   if (s.x_step != 1 || s.y_step != 1) return softmax_in_lanes<true>(s, x, y);
   for (int32_t row = 0; row < s.rows; ++row, x += s.x_next, y += s.y_next) {
     const float most = largest(x, s.n);
-    const float less = log_f32(exp_and_sum<false>(x, y, s.n, most));
+    const float sum = exp_and_sum<false>(x, y, s.n, most);
+    if (!(sum >= 1.0f)) {
+      store_no_result(y, 1, s.n);
+      continue;
+    }
+    const float less = log_f32(sum);
     int32_t i = 0;
     for (; s.n - i >= kLanes; i += kLanes) {
       const Floats<kLanes> moved = difference(load<kLanes>(x + i), all_lanes<kLanes>(most));

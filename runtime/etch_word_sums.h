@@ -300,28 +300,86 @@ ETCH_INLINE int32_t word_mean(const WordMean& m, const int32_t* factors, int32_t
   return nearest_word(q, rest, unit);
 }
 
+static constexpr int32_t kPoolChannels = 16;  // side by side, for vectors
+
+// The sum of a window's elements of one channel, whose lines are neighbours.
+template <class T>
+ETCH_INLINE int32_t sum_of_lines(const PoolShape& s, const Window& window, const T* x) {
+  constexpr int32_t kFlip = T{0} < static_cast<T>(-1) ? 0x8000 : 0;
+  const int32_t count = window.axis[2].count;
+  Window starts = window;
+  starts.axis[2].count = count > 0 ? 1 : 0;
+  uint32_t sum = 0;
+  for_each_tap(s.axis, starts, [&](ptrdiff_t at, int32_t) {
+    sum += sum_of_words(x + at, count, 1, kFlip) + static_cast<uint32_t>(count * kFlip);
+  });
+  return static_cast<int32_t>(sum);
+}
+
+#if defined(ETCH_ARM_LANES)
+struct PoolSums {
+  int32x4_t a, b, c, d;
+};
+
+// Adds kPoolChannels neighbours.
+ETCH_INLINE PoolSums plus_channels(const PoolSums& s, const int16_t* x) {
+  const int16x8_t low = vld1q_s16(x), high = vld1q_s16(x + 8);
+  return {vaddw_s16(s.a, vget_low_s16(low)), vaddw_high_s16(s.b, low),
+          vaddw_s16(s.c, vget_low_s16(high)), vaddw_high_s16(s.d, high)};
+}
+ETCH_INLINE int32x4_t plus_halves(int32x4_t sums, uint16x4_t x) {
+  return vreinterpretq_s32_u32(vaddw_u16(vreinterpretq_u32_s32(sums), x));
+}
+ETCH_INLINE PoolSums plus_channels(const PoolSums& s, const uint16_t* x) {
+  const uint16x8_t low = vld1q_u16(x), high = vld1q_u16(x + 8);
+  return {plus_halves(s.a, vget_low_u16(low)), plus_halves(s.b, vget_high_u16(low)),
+          plus_halves(s.c, vget_low_u16(high)), plus_halves(s.d, vget_high_u16(high))};
+}
+#endif
+
+// Adds to each of `width` sums what the window has of its channel.
+template <class T>
+ETCH_INLINE void add_window(const PoolShape& s, const Window& window, const T* x, int32_t width,
+                            int32_t (&sums)[kPoolChannels]) {
+#if defined(ETCH_ARM_LANES)
+  if (s.x_channel == 1 && width == kPoolChannels) {
+    PoolSums part;
+    ETCH_MEMCPY(&part, sums, sizeof part);
+    for_each_tap(s.axis, window,
+                 [&](ptrdiff_t at, int32_t) { part = plus_channels(part, x + at); });
+    ETCH_MEMCPY(sums, &part, sizeof part);
+    return;
+  }
+#endif
+  for_each_tap(s.axis, window, [&](ptrdiff_t at, int32_t) {
+    for (int32_t c = 0; c < width; ++c) sums[c] += x[at + c * s.x_channel];
+  });
+}
+
 // The mean of every window; positions in the padding are zeros that count where shape says so.
 template <class T>
 static inline void average_pool_words(const PoolShape& s, const WordMean& m, const int32_t* factors,
                                       const T* x, T* y) {
-  constexpr int32_t kChannels = 16;  // side by side, for vectors
+  constexpr int32_t kLine = 8;  // elements of one channel from which on vectors take them
+  const bool lines = s.axis[2].x_step == 1 && s.axis[2].dilation == 1 && s.axis[2].kernel >= kLine;
   for_each_word_window(
       s, [&](const int32_t* out, const Window& window, ptrdiff_t x_at, ptrdiff_t y_at) {
         const int32_t inside = window.axis[0].count * window.axis[1].count * window.axis[2].count;
         const int32_t count = s.count_padding != 0 ? padded_positions(s, out) : inside;
-        for (int32_t first = 0; first < s.channels; first += kChannels) {
+        const auto store = [&](int32_t c, int32_t sum) {
+          y[y_at + c * s.y_channel] = limited_word<T>(word_mean(m, factors, sum, count), m.y);
+        };
+        if (lines) {
+          for (int32_t c = 0; c < s.channels; ++c)
+            store(c, sum_of_lines(s, window, x + x_at + c * s.x_channel) - inside * m.x_zero);
+        }
+        for (int32_t first = 0; !lines && first < s.channels; first += kPoolChannels) {
           const int32_t left = s.channels - first;
-          const int32_t width = left < kChannels ? left : kChannels;
-          int32_t sums[kChannels];
-          for (int32_t c = 0; c < kChannels; ++c) sums[c] = -inside * m.x_zero;
-          const T* const from = x + x_at + first * s.x_channel;
-          for_each_tap(s.axis, window, [&](ptrdiff_t at, int32_t) {
-            for (int32_t c = 0; c < width; ++c) sums[c] += from[at + c * s.x_channel];
-          });
-          for (int32_t c = 0; c < width; ++c) {
-            const int32_t q = word_mean(m, factors, sums[c], count);
-            y[y_at + (first + c) * s.y_channel] = limited_word<T>(q, m.y);
-          }
+          const int32_t width = left < kPoolChannels ? left : kPoolChannels;
+          int32_t sums[kPoolChannels];
+          for (int32_t& sum : sums) sum = -inside * m.x_zero;
+          add_window(s, window, x + x_at + first * s.x_channel, width, sums);
+          for (int32_t c = 0; c < width; ++c) store(first + c, sums[c]);
         }
       });
 }

@@ -81,6 +81,17 @@ ETCH_INLINE void finish_words(const int32_t* sums, int32_t count, const WordEnd&
   }
 }
 
+#if defined(ETCH_ARM_LANES)
+// Adds pairs of eight elements to four sums.
+template <class T>
+ETCH_INLINE int32x4_t plus_pairs_of_words(int32x4_t sums, const T* x, int32_t flip) {
+  uint16x8_t words;
+  ETCH_MEMCPY(&words, x, sizeof words);
+  const uint16x8_t turned = veorq_u16(words, vdupq_n_u16(static_cast<uint16_t>(flip)));
+  return vpadalq_s16(sums, vreinterpretq_s16_u16(turned));
+}
+#endif
+
 // The sum of `count` elements of x, `step` apart, modulo 2^32.
 template <class T>
 ETCH_INLINE uint32_t sum_of_words(const T* x, int32_t count, ptrdiff_t step, int32_t flip) {
@@ -97,6 +108,16 @@ ETCH_INLINE uint32_t sum_of_words(const T* x, int32_t count, ptrdiff_t step, int
     sums = _mm_add_epi32(sums, _mm_shuffle_epi32(sums, 0x4e));
     sums = _mm_add_epi32(sums, _mm_shuffle_epi32(sums, 0xb1));
     sum = static_cast<uint32_t>(_mm_cvtsi128_si32(sums));
+  }
+#elif defined(ETCH_ARM_LANES)
+  if (step == 1) {
+    int32x4_t sums[2] = {vdupq_n_s32(0), vdupq_n_s32(0)};
+    for (; c + 16 <= count; c += 16) {
+      sums[0] = plus_pairs_of_words(sums[0], x + c, flip);
+      sums[1] = plus_pairs_of_words(sums[1], x + c + 8, flip);
+    }
+    for (; c + 8 <= count; c += 8) sums[0] = plus_pairs_of_words(sums[0], x + c, flip);
+    sum = static_cast<uint32_t>(vaddvq_s32(vaddq_s32(sums[0], sums[1])));
   }
 #endif
   for (; c < count; ++c) {

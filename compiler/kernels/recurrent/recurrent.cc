@@ -9,7 +9,12 @@
 
 #include "compiler/base/check.h"
 #include "compiler/base/text.h"
+#include "compiler/kernels/conv/dsp/describe.h"
+#include "compiler/kernels/conv/dsp/pack.h"
+#include "compiler/kernels/conv/dsp/plan.h"
+#include "compiler/kernels/conv/dsp/serves.h"
 #include "compiler/kernels/conv/operands.h"
+#include "compiler/kernels/conv/pieces.h"
 #include "compiler/kernels/conv/portable/conv.h"
 #include "compiler/kernels/conv/proof.h"
 #include "compiler/kernels/products/float_products.h"
@@ -17,6 +22,7 @@
 #include "compiler/kernels/rows/arithmetic.h"
 #include "compiler/lower/arguments.h"
 #include "compiler/lower/halves.h"
+#include "compiler/program/constants.h"
 #include "compiler/stage/staged_step_impl.h"
 
 namespace etch {
@@ -264,17 +270,19 @@ class Builder {
     QuantizedState& out = plan_.quantized.emplace();
     const View q = scratch_rows(lowering_, DType::kU8, r_.batch, r_.hidden);
     const View sums = scratch_rows(lowering_, DType::kS32, r_.batch, r_.gate_elements());
-    MadeConv made = make_conv_step(problem_of(q, sums), lowering_.isa(), lowering_.tuning());
+    const ConvProblem problem = problem_of(q, sums);
+    add_scales(out);
+    if (add_in_assembly(problem, out)) {
+      add_operands(q, sums, out);
+      return true;
+    }
+    MadeConv made = make_conv_step(problem, lowering_.isa(), lowering_.tuning());
     if (!made.refusal.empty()) {
       lowering_.unsupported(node_, std::move(made.refusal));
       return false;
     }
     take_constants(*made.step, out);
-    out.q = arguments_.scratch("q", q);
-    out.sums = arguments_.scratch("sums", sums);
-    out.start = arguments_.scratch("start", lowering_.scratch(DType::kS32, out.lanes));
-    out.scale = arguments_.scratch("scale", lowering_.scratch(DType::kF32, 1));
-    out.zero = arguments_.scratch("zero_point", lowering_.scratch(DType::kU8, 1));
+    add_operands(q, sums, out);
     out.offset = -moved_by(made.step->plan, lowering_.isa());
     out.conv = std::move(made.step->plan);
     out.conv.operands.x = out.q;
@@ -283,13 +291,59 @@ class Builder {
     return true;
   }
 
-  void take_constants(ConvStep& made, QuantizedState& out) {
+  // By functions in assembly for Cortex-M, whose sums are those of a zero point of 0. False where
+  // they do not serve.
+  bool add_in_assembly(const ConvProblem& problem, QuantizedState& out) {
+    ConvProblem plain = problem;
+    plain.x_zero_point = 0;
+    plain.zero_point_at_run_time = false;
+    if (!dsp_conv_serves(plain, lowering_.isa())) return false;
+    PlannedDspConv planned = plan_dsp_conv(plain, lowering_.isa());
+    PackedDspConv packed = pack_dsp_conv(plain, lowering_.isa(), planned);
+    std::vector<std::int32_t> factors;
+    for (std::int64_t m = 0; m < problem.geometry.out_channels; ++m)
+      factors.push_back(folded_bias(problem, m, all_taps(problem)));
+    step_->constants.push_back(int32_array("factors", factors, "-sum(w)"));
+    for (ConstantArray& constant : packed.constants)
+      step_->constants.push_back(std::move(constant));
+    step_->assembly = std::move(planned.assembly);
+    step_->schedule = describe_dsp_conv(plain, planned).schedule;
+    out.lanes = narrow(problem.geometry.out_channels);
+    out.assembly = std::move(planned.plan);
+    out.assembly->stream_words = packed.stream_words;
+    return true;
+  }
+
+  void add_operands(const View& q, const View& sums, QuantizedState& out) {
+    const auto aligned = [&](const char* name, const View& view) {
+      lowering_.align(view, 4);
+      return arguments_.scratch(name, view);
+    };
+    out.q = aligned("q", q);
+    out.sums = aligned("sums", sums);
+    out.start = arguments_.scratch("start", lowering_.scratch(DType::kS32, out.lanes));
+    out.scale = arguments_.scratch("scale", lowering_.scratch(DType::kF32, 1));
+    out.zero = arguments_.scratch("zero_point", lowering_.scratch(DType::kU8, 1));
+    if (!out.assembly) return;
+    DspConvPlan& plan = *out.assembly;
+    ETCH_CHECK(!plan.copies && !plan.finishes && !plan.add);
+    plan.x = out.q;
+    plan.y = out.sums;
+    if (plan.gathered < 0) return;
+    plan.gathered =
+        aligned("gathered", lowering_.scratch(DType::kS32, 2 * plan.tile.pixels * plan.groups()));
+  }
+
+  void add_scales(QuantizedState& out) {
     const std::vector<float> scale = scales();
     out.w_scale = arguments_
                       .data(Tensor::of<float>({narrow(std::ssize(scale))}, scale), "w_scale",
                             "as in the model")
                       .argument;
     out.w_step = scale.size() == 1 ? 0 : 1;
+  }
+
+  void take_constants(ConvStep& made, QuantizedState& out) {
     for (ConstantArray& constant : made.constants) {
       if (constant.suffix == "bias") {
         constant.suffix = "factors";

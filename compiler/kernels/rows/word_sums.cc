@@ -151,10 +151,7 @@ void add_word_pool(Lowering& lowering, const Node& node, const PoolGeometry& geo
       cat(plan.averages ? "mean" : "maximum", " over ", plan.of_axes ? "axes" : "windows",
           " of 16 bits, ", counted(geometry.channels, "channel"));
   StepArguments arguments(lowering, node, *step);
-  const int rank = lowering.view(node, 0).rank();
-  const Input x = plan.of_axes
-                      ? arguments.memory(lowering.contiguous(node, 0, row_major(rank)), "x")
-                      : arguments.input(0, "x");
+  const Input x = plan.of_axes ? arguments.parameter(0, "x") : arguments.input(0, "x");
   plan.x = x.argument;
   plan.is_unsigned = x.view.dtype == DType::kU16;
   if (plan.averages) {

@@ -3,7 +3,8 @@
 //   opset 13 and later  over the one axis `axis` (default -1)
 //   before              over all axes from `axis` (default 1) to the last, as one
 // Softmax is bit for bit ONNX Runtime's result on x64 with AVX512F: runtime/etch_float.h,
-// softmax_f32. LogSoftmax takes the logarithm of runtime/etch_functions.h.
+// softmax_f32. LogSoftmax takes the logarithm of runtime/etch_functions.h. A row whose sum is 0 or
+// NaN becomes the NaN 0x7fc00000 in both.
 #pragma once
 
 #include <cstdint>

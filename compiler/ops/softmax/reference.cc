@@ -1,4 +1,6 @@
 // Softmax and LogSoftmax by plain loops; see op.h.
+#include <algorithm>
+#include <bit>
 #include <limits>
 #include <vector>
 
@@ -20,6 +22,10 @@ void softmax(std::vector<float>& row, bool logarithm) {
   for (const float x : row) {
     powers.push_back(rt::exp_f32(x - most));
     sum.add(powers.back());
+  }
+  if (!(sum.value() > 0)) {  // NaN or 0
+    std::fill(row.begin(), row.end(), std::bit_cast<float>(0x7fc00000U));
+    return;
   }
   const float less = logarithm ? rt::log_f32(sum.value()) : 0, scale = 1.0F / sum.value();
   for (std::size_t i = 0; i < row.size(); ++i) {

@@ -10,12 +10,14 @@
 #include <vector>
 
 #include "compiler/program/requantize/line_search.h"
+#include "runtime/etch_byte_product.h"
 
 namespace etch {
 
 namespace {
 
 constexpr int kLeastByte = 0, kMostByte = 255;
+constexpr std::int64_t kMostWord = std::numeric_limits<std::int32_t>::max();
 
 struct Known {
   int p = 0;
@@ -88,18 +90,17 @@ std::optional<ProductLine> exact_product(const ProductFactors& factors, const Su
   return std::nullopt;
 }
 
-// The line of this factor, if any offset satisfies all demands.
-std::optional<ProductLine> with_factor(const Demands& demands, std::int64_t factor, int bits) {
+// The line of this factor, if any offset of at most `limit` satisfies all demands.
+std::optional<ProductLine> with_factor(const Demands& demands, std::int64_t factor, int bits,
+                                       std::int64_t limit, rt::SumForm form) {
   const std::int64_t one = std::int64_t{1} << bits;
-  std::int64_t least = std::numeric_limits<std::int32_t>::min();
-  std::int64_t most = std::numeric_limits<std::int32_t>::max();
+  std::int64_t least = -limit, most = limit;
   for (const Demand& demand : demands.reach)
     least = std::max(least, demand.q * one - demand.acc * factor);
   for (const Demand& demand : demands.below)
     most = std::min(most, demand.q * one - 1 - demand.acc * factor);
   if (least > most) return std::nullopt;
-  return ProductLine{rt::kNarrowSum, static_cast<std::int32_t>(factor), least + (most - least) / 2,
-                     bits};
+  return ProductLine{form, static_cast<std::int32_t>(factor), least + (most - least) / 2, bits};
 }
 
 // Fewer bits of the factor serve by luck only.
@@ -114,9 +115,24 @@ std::optional<ProductLine> narrow_product(const ProductFactors& factors, const D
     for (int i = 0; i <= 2 * kReach; ++i) {
       const std::int64_t factor = near + (i % 2 == 0 ? i / 2 : -(i + 1) / 2);
       if (factor < 0) continue;
-      const auto line = with_factor(demands, factor, bits);
+      const auto line = with_factor(demands, factor, bits, kMostWord, rt::kNarrowSum);
       if (line && sums_fit_int32(*line, products)) return line;
     }
+  }
+  return std::nullopt;
+}
+
+// One whose sums less their last 16 bits are int32 (rt::multiply_by_halves()).
+std::optional<ProductLine> halves_product(const ProductFactors& factors, const Demands& demands) {
+  constexpr int kLeastBits = 32, kMostBits = 46;
+  constexpr std::int64_t kMostOffset = std::int64_t{1} << 47;
+  const std::int32_t reach = rt::reach_of_byte(factors.a_zero) * rt::reach_of_byte(factors.b_zero);
+  for (int bits = kMostBits; bits >= kLeastBits; --bits) {
+    const double factor = std::round(std::ldexp(double{factors.scale}, bits));
+    if (factor > kMostWord) continue;
+    const auto line =
+        with_factor(demands, static_cast<std::int64_t>(factor), bits, kMostOffset, rt::kWideSum);
+    if (line && rt::halves_serve(reach, line->factor, line->offset, bits - kLeastBits)) return line;
   }
   return std::nullopt;
 }
@@ -154,7 +170,8 @@ std::optional<ProductLine> find_product_line(const ProductFactors& factors,
   if (const auto exact = exact_product(factors, limits, products)) return exact;
   const Demands demands = changes(products, limits);
   for (const auto& line :
-       {narrow_product(factors, demands, products), wide_product(factors, demands, products)}) {
+       {narrow_product(factors, demands, products), halves_product(factors, demands),
+        wide_product(factors, demands, products)}) {
     if (line && equals_rule(*line, limits, products)) return line;
   }
   return std::nullopt;

@@ -54,6 +54,22 @@ int wrong_products(const ProductLine& line, const ProductFactors& factors,
   return count;
 }
 
+// Whether products of 32 bits serve for a wide line, which then give the same for every product.
+bool is_by_halves(const ProductLine& line, const ProductFactors& f) {
+  if (line.form != rt::kWideSum) return false;
+  const int reach = rt::reach_of_byte(f.a_zero) * rt::reach_of_byte(f.b_zero);
+  const int shift = line.bits - 32;
+  if (!rt::halves_serve(reach, line.factor, line.offset, shift)) return false;
+  for (int p = -reach; p <= reach; ++p) {
+    const int expected = rt::multiply_high(p, line.factor, line.offset, shift);
+    if (rt::multiply_by_halves(p, line.factor, line.offset, shift) != expected) {
+      ADD_FAILURE() << p << " times " << line.factor;
+      break;
+    }
+  }
+  return true;
+}
+
 TEST(ProductLine, IsTheExactProductWhereTheScaleHasFewBits) {
   for (const ProductFactors& factors :
        {ProductFactors{0.0078125F, 128, 128, 0, 128}, ProductFactors{0.00390625F, 0, 0, 0, 0},
@@ -71,7 +87,7 @@ TEST(ProductLine, IsFoundForAlmostAllRandomScales) {
   std::mt19937 random(11);
   std::uniform_real_distribution<float> exponent(-14.0F, 1.0F);
   std::uniform_int_distribution<int> zero(0, 255);
-  int found = 0, narrow = 0;
+  int found = 0, narrow = 0, halves = 0;
   constexpr int kCount = 120;
   for (int i = 0; i < kCount; ++i) {
     const int stored = i % 2 == 0 ? 0 : 128;
@@ -83,10 +99,12 @@ TEST(ProductLine, IsFoundForAlmostAllRandomScales) {
     if (!line) continue;
     ++found;
     narrow += line->form != rt::kWideSum ? 1 : 0;
+    halves += is_by_halves(*line, factors) ? 1 : 0;
     EXPECT_EQ(wrong_products(*line, factors, limits), 0) << i;
   }
   EXPECT_GE(found, kCount * 9 / 10) << found;
   EXPECT_GE(narrow, kCount / 3) << narrow;
+  EXPECT_EQ(narrow + halves, found);
 }
 
 TEST(ProductLine, IsNotLookedForWhereTheScaleIsNotPositive) {

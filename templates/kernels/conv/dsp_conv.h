@@ -76,8 +76,8 @@ struct DspConvPlan {
   bool finishes = false;                         // accumulators go through scratch memory
   std::optional<AddResidual> add;
   std::optional<rt::DspResidual> line;  // the assembly adds it, along the constant "line"
-  // Operands: x is 0, the residual 1 if there is one; -1: it has none.
-  int y = 1, gathered = -1, rows = -1, sums = -1;
+  // Operands; the residual is 1 if there is one. -1: it has none.
+  int x = 0, y = 1, gathered = -1, rows = -1, sums = -1;
 
   int groups() const { return pieces * runs * words; }  // of 4 elements of K
   int zero_points() const { return out.zero_point * 0x10001; }
@@ -349,8 +349,8 @@ void dsp_conv_kernel(S& s, const DspConvPlan& plan) {
   using Index = typename S::Index;
   dsp_detail::around(
       s, plan, 0,
-      {s.template operand<const std::uint8_t>(0), s.template constant<const std::int32_t>("stream"),
-       Index(0), Index(0), Index(0)});
+      {s.template operand<const std::uint8_t>(plan.x),
+       s.template constant<const std::int32_t>("stream"), Index(0), Index(0), Index(0)});
 }
 
 }  // namespace etch

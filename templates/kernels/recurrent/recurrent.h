@@ -14,6 +14,7 @@
 #include "templates/external/rows.h"
 #include "templates/kernels/arguments.h"
 #include "templates/kernels/conv/conv.h"
+#include "templates/kernels/conv/dsp_conv.h"
 #include "templates/kernels/rows/function.h"
 
 namespace etch {
@@ -37,9 +38,11 @@ struct RecurrentPart {
   std::int64_t first = 0, row = 0, step = 1;
 };
 
-// The product of the quantized state: the convolution's operands are the step's.
+// The product of the quantized state: the convolution's operands are the step's. In assembly the
+// start is added to its sums.
 struct QuantizedState {
   ConvPlan conv;
+  std::optional<DspConvPlan> assembly;                  // instead of it
   int q = 0, sums = 0, start = 0, scale = 0, zero = 0;  // operands
   int lanes = 0;                                        // entries of "factors" and of start
   int offset = 0;  // what the product adds to every byte of the state
@@ -207,7 +210,13 @@ class Loop {
     s_.call(external::FoldZeroPoint{}, s_.template operand<const std::uint8_t>(q.zero),
             rt::Stored{0, 0}, q.offset, s_.template constant<const std::int32_t>("factors"),
             s_.template operand<std::int32_t>(q.start), q.lanes);
-    s_.block([&] { conv_kernel_at(s_, q.conv, conv_detail::Place<S>{}); });
+    if (q.assembly) {
+      s_.block([&] { dsp_conv_kernel(s_, *q.assembly); });
+      s_.call(external::AddToRows{}, s_.template operand<const std::int32_t>(q.start),
+              s_.template operand<std::int32_t>(q.sums), p_.rows.rows, n);
+    } else {
+      s_.block([&] { conv_kernel_at(s_, q.conv, conv_detail::Place<S>{}); });
+    }
     s_.call(external::ScaleSums{}, s_.template operand<const std::int32_t>(q.sums), p_.rows.rows, n,
             s_.template operand<const float>(q.scale),
             pointer_to<float>(s_, q.w_scale) + Index(q.w_first), q.w_step, scratch(p_.gates));
