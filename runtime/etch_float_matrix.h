@@ -18,7 +18,9 @@ namespace rt {
 // Whether x is a matrix: one tap, on the last axis alone, all inside.
 static inline bool is_matrix(const FloatConvShape& s) {
   const bool one_tap = s.axis[0].kernel == 1 && s.axis[1].kernel == 1 && s.axis[2].kernel == 1;
-  const bool inside = s.axis[0].pad == 0 && s.axis[1].pad == 0 && s.axis[2].pad == 0;
+  const ConvAxis& a = s.axis[2];
+  const bool inside = s.axis[0].pad == 0 && s.axis[1].pad == 0 && a.pad == 0 &&
+                      static_cast<int64_t>(a.out - 1) * a.stride < a.in;
   return one_tap && inside && s.axis[0].out == 1 && s.axis[1].out == 1 && s.along == 2 &&
          !s.transposed;
 }

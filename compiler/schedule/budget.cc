@@ -175,22 +175,15 @@ class Search {
           return a.numbers.arena_bytes < b.numbers.arena_bytes;
         });
     const Trial& whole = arenas_.front();
-    const bool both = options_.flash_limit.has_value();
     sink_.error(
-        DiagKind::kLimit, both ? "--arena-limit with --flash-limit" : "--arena-limit",
+        DiagKind::kLimit, "--arena-limit",
         cat("the arena cannot have ", with_thousands(*options_.arena_limit),
             " bytes: the least that was found is ", with_thousands(least.numbers.arena_bytes), " (",
             least.numbers.what, least.stream ? cat(", ", repeated_text(least.numbers)) : "",
-            "), and ", with_thousands(whole.numbers.arena_bytes), " with whole tensors",
-            both ? flash_text(least) : ""));
+            "), and ", with_thousands(whole.numbers.arena_bytes), " with whole tensors"));
   }
 
   // What is added to a refusal where both are limited.
-  std::string flash_text(const Trial& trial) const {
-    return cat("; the former has about ", with_thousands(trial.numbers.flash_bytes), " of ",
-               with_thousands(*options_.flash_limit), " bytes of flash");
-  }
-
   std::string arena_text(const Trial& trial) const {
     return cat("; its arena has ", with_thousands(trial.numbers.arena_bytes), " of ",
                with_thousands(*options_.arena_limit), " bytes");
@@ -237,15 +230,41 @@ class Search {
       const bool fits = fits_flash(trial) && fits_arena(trial);
       if (fits && (best == nullptr || trial.way.code < best->way.code)) best = &trial;
     }
-    // Trials are few: kBalanced, kSpeed and kSize, and speed was too large if balanced code is.
+    std::optional<Trial> other;
+    if (best == nullptr) {
+      other = small_code_elsewhere(chosen);
+      if (other) {
+        best = &*other;
+        flashes_ = {*other};
+        flashes_.front().numbers.what = text_of(Objective::kSize);
+      }
+    }
     if (best == nullptr) {
       refuse_flash();
       return false;
     }
+    chosen.stream = best->stream;
     chosen.way = best->way;
     chosen.numbers = best->numbers;
     program = again(chosen);
     return true;
+  }
+
+  // With other arenas that may be: code for size, where it is small enough.
+  std::optional<Trial> small_code_elsewhere(const Trial& chosen) {
+    std::optional<Trial> best;
+    for (const Trial& arena : arenas_) {
+      if (!fits_arena(arena) || arena.numbers.what == chosen.numbers.what) continue;
+      Trial trial = arena;
+      trial.way.code = Objective::kSize;
+      const std::unique_ptr<Program> program = again(trial);
+      if (program == nullptr) continue;
+      halos_ = trial.way.halos;
+      Trial found = trial_of(*program, trial.stream, Objective::kSize, arena.numbers.what);
+      const bool fits = fits_flash(found) && fits_arena(found);
+      if (fits && (!best || is_better(found, *best))) best = std::move(found);
+    }
+    return best;
   }
 
   void refuse_flash() {

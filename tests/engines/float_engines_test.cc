@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 #include <limits>
 #include <map>
@@ -136,6 +137,36 @@ Case products_of_all_tiles() {
   }
   out.model = model.bytes();
   return out;
+}
+
+// Convolutions with one tap whose pads are after the end alone: not all outputs have an input. With
+// constants, some of which float16 holds, and with weights of run time.
+Case one_tap_beyond_the_end() {
+  Case out{"one tap beyond the end", {}, {}};
+  ModelBuilder model(17);
+  Tensor quarters = thirds({32, 16, 1}, 40);
+  for (float& w : quarters.as<float>()) w = std::nearbyint(3 * w) / 4;
+  model.initializer("w0", thirds({32, 16, 1}, 50)).initializer("w1", quarters);
+  model.input("w2", DType::kF32, {32, 16, 1});
+  out.inputs.push_back(thirds({32, 16, 1}, 30));
+  model.input("x", DType::kF32, {1, 16, 20});
+  out.inputs.push_back(thirds({1, 16, 20}, 45));
+  for (const std::int64_t stride : {1, 2}) {
+    for (const char* const w : {"w0", "w1", "w2"}) {
+      const std::string y = cat("y", stride, w);
+      model.node("Conv", {"x", w}, {y}, {{"pads", Ints{0, 3}}, {"strides", Ints{stride}}});
+      model.output(y);
+    }
+  }
+  out.model = model.bytes();
+  return out;
+}
+
+TEST(FloatEngines, NativelyWithOneTapBeyondTheEnd) {
+  expect_native_agrees({one_tap_beyond_the_end()});
+}
+TEST(FloatEngines, AsCodeOfAvx2WithOneTapBeyondTheEnd) {
+  expect_compiled_agrees({one_tap_beyond_the_end()}, "avx2");
 }
 
 TEST(FloatEngines, NativelyInProductsOfAllTiles) {

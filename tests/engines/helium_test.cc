@@ -275,6 +275,41 @@ TEST(Helium, QuantizationOfFloatsAgrees) {
 }
 
 // What a step of one network is called another one may be, too, so names must tell functions apart.
+// Products and sums below the least normal number, which Helium's float instructions make 0 of.
+Case subnormal_layers() {
+  const auto tiny = [](const Shape& shape, float unit) {
+    Tensor out(DType::kF32, shape);
+    for (std::size_t i = 0; i < out.as<float>().size(); ++i)
+      out.as<float>()[i] = static_cast<float>(static_cast<int>((i + 3) * 29 % 103) - 51) * unit;
+    return out;
+  };
+  ModelBuilder model(17);
+  model.input("x", DType::kF32, {2, 16}).input("i", DType::kF32, {1, 4, 6, 6});
+  model.input("t", DType::kF32, {3, 8});
+  model.initializer("w", tiny({16, 8}, 1e-21F)).initializer("c", tiny({8, 4, 3, 3}, 1e-21F));
+  model.initializer("g", tiny({8}, 0.1F));
+  model.node("MatMul", {"x", "w"}, {"m"}, {}).output("m");
+  model.node("Conv", {"i", "c"}, {"v"}, {{"pads", Ints{1, 1, 1, 1}}}).output("v");
+  model.node("LayerNormalization", {"t", "g"}, {"l"}, {}).output("l");
+  return {"subnormal layers",
+          model.bytes(),
+          {tiny({2, 16}, 1e-20F), tiny({1, 4, 6, 6}, 1e-20F), tiny({3, 8}, 1e-39F)}};
+}
+
+TEST(Helium, SubnormalFloatsAreNumbers) {
+  const std::string missing = cli::status_of(helium()).missing;
+  if (!missing.empty()) GTEST_SKIP() << missing;
+  const Case each = subnormal_layers();
+  const std::unique_ptr<Program> program = compiled(each, helium().name);
+  ASSERT_NE(program, nullptr);
+  const std::vector<BatchEntry> entries = {{program.get(), &each.inputs}};
+  BatchOptions options;
+  options.flags = {"-O2"};  // where gcc makes vectors of sums
+  const auto outputs = run_generated(entries, helium(), options);
+  ASSERT_TRUE(outputs);
+  EXPECT_EQ(difference_of(outputs->front(), reference_outputs(each)), "");
+}
+
 TEST(Helium, FunctionsOfOneNameAreEqual) {
   std::vector<Case> all = dense_channel_counts(1);
   add_cases(all, depthwise_channel_counts(1));

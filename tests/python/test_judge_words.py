@@ -71,6 +71,22 @@ def test_a_result_that_is_one_too_many_is_found(monkeypatch: pytest.MonkeyPatch)
     assert tallies["Sigmoid"].etch > tallies["Sigmoid"].onnxruntime  # of the integer that it is said to have had
 
 
+def test_a_result_next_to_a_tie_may_be_one_too_many_but_no_more(monkeypatch: pytest.MonkeyPatch) -> None:
+    model, feeds = network(), {"x": np.full((1, 3, 5, 5), 0.00005, np.float32)}  # half a step of xq
+
+    def wrong_by(change: int):
+        def by_etch(*arguments) -> dict[str, np.ndarray]:
+            results = compiled_by_nobody(*arguments)
+            return {**results, "xq": results["xq"] + np.uint16(change)} if "xq" in results else results
+
+        return by_etch
+
+    monkeypatch.setattr(judge_words, "by_etch", wrong_by(1))
+    assert judge_words.judge(model, feeds, "native")[0]["input"].etch_farthest < judge_words.TIE
+    monkeypatch.setattr(judge_words, "by_etch", wrong_by(2))
+    assert judge_words.judge(model, feeds, "native")[0]["input"].etch_farthest > judge_words.TIE
+
+
 def test_other_outputs_with_more_of_them_are_no_judgement(monkeypatch: pytest.MonkeyPatch) -> None:
     def wrong(*arguments) -> dict[str, np.ndarray]:
         results = compiled_by_nobody(*arguments)

@@ -32,12 +32,18 @@ std::string kernel_pragmas(const IsaTraits& isa) {
   // Where integer products are assembly, sums in C++ are floats, which the first one moves.
   const std::string_view coalesce =
       isa.assembly == Assembly::kNone ? "\"no-tree-coalesce-vars\", " : "";
+  // Helium's float instructions make 0 of subnormal numbers, and gcc does not ask whether it may.
+  const std::string_view scalars =
+      isa.assembly == Assembly::kMve
+          ? "// It also would compute floats in vectors, which take subnormal numbers for 0.\n"
+            "#pragma GCC optimize(\"no-tree-loop-vectorize\", \"no-tree-slp-vectorize\")\n"
+          : "";
   return cat(
       "#if defined(__GNUC__) && !defined(__clang__)\n"
       "// Without these gcc 12 moves accumulators between registers and stack: up to 2.2 times\n"
       "// slower. They must come before the includes.\n"
       "#pragma GCC optimize(",
-      coalesce, "\"no-predictive-commoning\")\n", ahead, "#endif\n");
+      coalesce, "\"no-predictive-commoning\")\n", ahead, scalars, "#endif\n");
 }
 
 namespace {

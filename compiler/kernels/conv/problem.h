@@ -45,6 +45,7 @@ struct ConvProblem {
   bool zero_point_at_run_time = false;  // biases are factors of it; what moves x is added with it
   bool four_bits = false;               // the file stores its weights in 4 bits each
   bool shares_weights = false;  // with a layer of another shape, which may want another form
+  bool in_a_loop = false;       // of another step, which has no place for sums of pixels
   std::vector<float> scale;     // [M]; empty for int32 output
   Requantize out;               // kind is chosen here
   std::optional<ConvResidual> residual;

@@ -261,6 +261,7 @@ class Builder {
     // With a zero point of 1 the biases are -sum(w): the factors of the real one.
     problem.x_zero_point = 1;
     problem.zero_point_at_run_time = true;
+    problem.in_a_loop = true;
     problem.bias.assign(static_cast<std::size_t>(r_.gate_elements()), 0);
     return problem;
   }

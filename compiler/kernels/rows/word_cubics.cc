@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <numbers>
 #include <optional>
 #include <utility>
 
@@ -29,10 +28,11 @@ class NearestCubic {
       : results_(results),
         size_(static_cast<int>(results.size())),
         points_(std::min(kPoints, size_)) {
-    for (int k = 0; k < points_; ++k) {
-      const double turn = points_ == 1 ? 0 : std::numbers::pi * k / (points_ - 1);
-      at_[index(k)] = static_cast<int>(std::lround((size_ - 1) * (1 - std::cos(turn)) / 2));
-    }
+    // Of Chebyshev's points, which a cosine would give: a C library's is not the same on all CPUs.
+    constexpr double kPlaces[kPoints][kPoints] = {
+        {0}, {0, 1}, {0, 0.5, 1}, {0, 0.25, 0.75, 1}, {0, 0.1464466094, 0.5, 0.8535533906, 1}};
+    for (int k = 0; k < points_; ++k)
+      at_[index(k)] = static_cast<int>(std::lround((size_ - 1) * kPlaces[points_ - 1][k]));
   }
 
   // None if every polynomial is half a step away from some result.
@@ -165,9 +165,11 @@ std::optional<WordCubic> rounded_cubic(const RealFactors& real, int size) {
     if (std::abs(rounded) > (k == 3 ? 32767 - unit : std::numeric_limits<std::int32_t>::max() - 2))
       return {};
     out.factors[k] = static_cast<std::int32_t>(rounded);
-    for (std::size_t j = 0; j < k; ++j)
-      factors[j] +=
-          (factors[k] - rounded) * kNearest[k][j] * std::pow(width, static_cast<int>(k - j));
+    double rest = factors[k] - rounded;
+    for (std::size_t j = k; j-- > 0;) {
+      rest *= width;
+      factors[j] += rest * kNearest[k][j];
+    }
   }
   return out;
 }
@@ -250,7 +252,7 @@ class WordPieces {
     constexpr int kBlock = 1 << kWordBlockBits, kStep = 16;
     const int start = first(i) / kBlock * kBlock, from = std::max(first(i - 1), start - kBlock);
     if ((pieces_[i].last + 1) / kBlock * kBlock != start) return;
-    for (int begin = start; begin > from; begin -= kStep) {
+    for (int begin = start; begin > from + 1; begin -= kStep) {
       const auto before = piece(first(i - 1), begin - 1), own = piece(begin, pieces_[i].last);
       if (!before || !own) continue;
       pieces_[i - 1] = *before;

@@ -72,7 +72,7 @@ std::optional<int> shared_addend(const ConvProblem& problem, const IsaTraits& is
   const bool has_kernel = isa.lanes > 1 && (isa.weight_form == WeightForm::kS8x4 || widens) &&
                           !isa.lane_products && !isa.square_products &&
                           isa.moved == 0;  // sums of pixels are sums of bytes as they are
-  if (!has_kernel || problem.run_time || g.in_channels < kLeastDepth ||
+  if (!has_kernel || problem.run_time || problem.in_a_loop || g.in_channels < kLeastDepth ||
       g.out_channels < kLeastChannels || !is_one_matrix(problem) ||
       pixels_of(g) * isa.lanes * bytes_of(DType::kS32) > kMostBytes)
     return std::nullopt;

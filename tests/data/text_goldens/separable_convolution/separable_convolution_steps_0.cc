@@ -4,6 +4,8 @@
 // Without these gcc 12 moves accumulators between registers and stack: up to 2.2 times
 // slower. They must come before the includes.
 #pragma GCC optimize("no-predictive-commoning")
+// It also would compute floats in vectors, which take subnormal numbers for 0.
+#pragma GCC optimize("no-tree-loop-vectorize", "no-tree-slp-vectorize")
 #endif
 
 #include "etch/etch_ops.h"
