@@ -367,9 +367,9 @@ constexpr int kLongest = 37;
 
 // `n` elements `step` apart, of which the one at `at` is `special`.
 std::vector<float> row_with(float special, int n, int at, int step) {
-  std::vector<float> row(static_cast<std::size_t>(n * step), 1.0f);
-  for (int i = 0; i < n; ++i) row[static_cast<std::size_t>(i * step)] = static_cast<float>(i % 5);
-  row[static_cast<std::size_t>(at * step)] = special;
+  std::vector<float> row(static_cast<std::size_t>(n) * static_cast<std::size_t>(step), 1.0f);
+  for (int i = 0; i < n; ++i) row.begin()[i * step] = static_cast<float>(i % 5);
+  row.begin()[at * step] = special;
   return row;
 }
 

@@ -36,7 +36,7 @@ Tensor words(Dice& dice, DType type, const Shape& shape, std::int64_t least, std
 // A model of one node, with 16-bit tensors of one type.
 class Words {
  public:
-  Words(int index, Dice& dice, std::string name)
+  Words(int index, Dice& dice, const std::string& name)
       : dice_(dice), name_(cat(name, "_", index)), index_(index) {
     model_.opset("org.etch", 1);
   }

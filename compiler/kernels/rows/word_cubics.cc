@@ -204,9 +204,8 @@ class WordPieces {
 
   // From `first` to `last`.
   std::optional<WordCubic> piece(int first, int last) const {
-    auto out = piece_of(results_.subspan(static_cast<std::size_t>(first),
-                                         static_cast<std::size_t>(last - first + 1)),
-                        rounding_);
+    const auto begin = static_cast<std::size_t>(first), end = static_cast<std::size_t>(last) + 1;
+    auto out = piece_of(results_.subspan(begin, end - begin), rounding_);
     if (out) out->last = last;
     return out;
   }

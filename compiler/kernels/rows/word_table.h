@@ -16,7 +16,7 @@ namespace etch {
 
 ETCH_PLAN_STEP(WordTableStep, WordTablePlan, word_table_kernel, kDivisible);
 
-constexpr std::int64_t kWordValues = 65536;
+constexpr std::int32_t kWordValues = 65536;
 
 struct WordTable {
   int bits = 0, steps = 0, even = 0;

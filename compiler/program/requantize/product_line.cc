@@ -28,16 +28,16 @@ struct Known {
 std::vector<Known> known_products(const ProductFactors& factors, const SumLimits& limits) {
   constexpr int kMost = kMostByte * kMostByte;
   std::vector<char> occurs(2 * kMost + 1);
+  const auto middle = occurs.begin() + kMost;
   for (int a = kLeastByte; a <= kMostByte; ++a) {
     for (int b = kLeastByte; b <= kMostByte; ++b) {
       const int p = (a - factors.a_zero) * (b - factors.b_zero);
-      occurs[static_cast<std::size_t>(p + kMost)] = 1;
+      middle[p] = 1;
     }
   }
   std::vector<Known> out;
   for (int p = -kMost; p <= kMost; ++p) {
-    if (occurs[static_cast<std::size_t>(p + kMost)] != 0)
-      out.push_back({p, product_by_rule(factors, limits, p)});
+    if (middle[p] != 0) out.push_back({p, product_by_rule(factors, limits, p)});
   }
   return out;
 }
