@@ -146,13 +146,16 @@ Case one_tap_beyond_the_end() {
   ModelBuilder model(17);
   Tensor quarters = thirds({32, 16, 1}, 40);
   for (float& w : quarters.as<float>()) w = std::nearbyint(3 * w) / 4;
-  model.initializer("w0", thirds({32, 16, 1}, 50)).initializer("w1", quarters);
+  model.initializer("w0", thirds({32, 16, 1}, 50));
   model.input("w2", DType::kF32, {32, 16, 1});
   out.inputs.push_back(thirds({32, 16, 1}, 30));
   model.input("x", DType::kF32, {1, 16, 20});
   out.inputs.push_back(thirds({1, 16, 20}, 45));
   for (const std::int64_t stride : {1, 2}) {
-    for (const char* const w : {"w0", "w1", "w2"}) {
+    const std::string own =
+        cat("own", stride);  // shared by layers that differ they would be floats
+    model.initializer(own, quarters);
+    for (const std::string& w : {std::string("w0"), own, std::string("w2")}) {
       const std::string y = cat("y", stride, w);
       model.node("Conv", {"x", w}, {y}, {{"pads", Ints{0, 3}}, {"strides", Ints{stride}}});
       model.output(y);
