@@ -152,8 +152,8 @@ Case one_tap_beyond_the_end() {
   model.input("x", DType::kF32, {1, 16, 20});
   out.inputs.push_back(thirds({1, 16, 20}, 45));
   for (const std::int64_t stride : {1, 2}) {
-    const std::string own =
-        cat("own", stride);  // shared by layers that differ they would be floats
+    // Layers that differ would not share weights of 16 bits.
+    const std::string own = cat("own", stride);
     model.initializer(own, quarters);
     for (const std::string& w : {std::string("w0"), own, std::string("w2")}) {
       const std::string y = cat("y", stride, w);

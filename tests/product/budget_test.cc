@@ -216,7 +216,7 @@ TEST(Budgets, FlashThatCannotBeHadIsRefusedWithItsParts) {
   EXPECT_NE(errors.find(" bytes of weights and tables and about "), std::string::npos) << errors;
 }
 
-TEST(Budgets, ARefusalNamesBothLimitsWhereBothAreGiven) {
+TEST(Budgets, ARefusalNamesTheLimitsThatItIsFor) {
   const Case each = networks_of_blocks(1).front();
   CompileOptions options = options_for("cortex-m4", Objective::kBalanced);
   options.flash_limit = 100;
