@@ -72,6 +72,10 @@ bool is_firmware(const cli::Toolchain& toolchain) {
   return toolchain.machine != nullptr && toolchain.machine->kind == Machine::Kind::kFirmware;
 }
 
+std::vector<std::string> usual_flags(const IsaTraits& isa) {
+  return {isa.name == "scalar" ? "-O0" : "-O1"};
+}
+
 class Batch {
  public:
   Batch(std::span<const BatchEntry> entries, const BatchOptions& options)
@@ -82,7 +86,9 @@ class Batch {
     auto toolchain = cli::find_toolchain(isa, reporter_);
     if (folder_ == nullptr || !toolchain) return failed("no folder or no compiler");
     if (!options_.compiler.empty()) toolchain->compiler = options_.compiler;
-    toolchain->flags.insert(toolchain->flags.end(), options_.flags.begin(), options_.flags.end());
+    const std::vector<std::string> flags =
+        options_.flags.empty() ? usual_flags(isa) : options_.flags;
+    toolchain->flags.insert(toolchain->flags.end(), flags.begin(), flags.end());
     const bool clean = options_.clean && toolchain->machine == nullptr;
     if (clean) {
       const std::vector<std::string> strict = strict_flags();

@@ -20,7 +20,9 @@ struct BatchEntry {
 };
 
 struct BatchOptions {
-  std::vector<std::string> flags = {"-O1"};
+  // None: -O1, and -O0 for code without vectors on this CPU, which then compiles in a third of the
+  // time (code of vectors takes longer without optimisation: each of its functions remains one).
+  std::vector<std::string> flags = {};
   int networks_per_file = 24;
   // Networks with shares: on threads of a pool, else one share after the other, the last first.
   bool on_threads = false;
