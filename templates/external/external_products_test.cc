@@ -8,6 +8,7 @@
 #include "templates/external/float_planes.h"
 #include "templates/external/half_weights.h"
 #include "templates/external/loop.h"
+#include "templates/external/mve_columns.h"
 #include "templates/external/packed_weights.h"
 #include "templates/external/products.h"
 #include "templates/external/recurrent.h"
@@ -82,6 +83,21 @@ TEST(External, PackingOfColumnsStaysInsideItsSpans) {
           const rt::RowTerms terms{cols,    depth,   lanes,   depth + 3,
                                    kStored, kStored, kStored, kStored};
           call_between_guards(RowTermsOf{}, terms, kBytes, kBytes, kBytes, kIntsOut);
+        }
+      }
+    }
+  });
+}
+
+TEST(External, PackingOfColumnsForHeliumStaysInsideItsSpans) {
+  expect_inside([] {
+    for (const int depth : {1, 15, 16, 21}) {
+      for (const int cols : {1, 3, 8, 9}) {
+        for (const int block : {2, 4, 8}) {
+          rt::MveColumns s{depth, cols, block, cols, 1, 1, kStored, 3, 5};
+          call_between_guards(MvePackColumns{}, s, kBytes, kFloats, kIntsOut);
+          s.depth_step = 1, s.col_step = depth, s.scale_step = 0;
+          call_between_guards(MvePackColumns{}, s, kBytes, kFloats, kIntsOut);
         }
       }
     }
