@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compiler/ir/geometry/matrix_product.h"
+#include "compiler/kernels/conv/problem.h"
 #include "compiler/kernels/products/general.h"
 #include "compiler/lower/lowering.h"
 #include "compiler/stage/staged_step.h"
