@@ -207,6 +207,32 @@ static inline float fma_exact(float a, float b, float c) {
 #endif
 }
 
+// (c[0] x + c[1]) x + ... up to c[last], in fused steps. Where these are instructions, none is in a
+// loop, so that coefficients are not copied to the stack; elsewhere there is one copy of their
+// code.
+#if defined(__GNUC__) && \
+    (defined(__FP_FAST_FMAF) || (defined(__ARM_FEATURE_FMA) && defined(__ARM_FP)))
+template <size_t last, size_t N>
+ETCH_INLINE float fused_powers_to(const float (&c)[N], float x) {
+  if constexpr (last == 0) {
+    return c[0];
+  } else {
+    return fma_exact(fused_powers_to<last - 1>(c, x), x, c[last]);
+  }
+}
+template <size_t N>
+ETCH_INLINE float fused_powers(const float (&c)[N], float x) {
+  return fused_powers_to<N - 1>(c, x);
+}
+#else
+template <size_t N>
+static inline float fused_powers(const float (&c)[N], float x) {
+  float sum = c[0];
+  for (size_t i = 1; i < N; ++i) sum = fma_exact(sum, x, c[i]);
+  return sum;
+}
+#endif
+
 // Nearest integer, ties to even. |value| < 2^23; other values give a meaningless, but defined,
 // result.
 static inline int32_t round_even(float value) {
@@ -306,7 +332,7 @@ static inline float exp_f32(float x) {
   constexpr float kLog2OfE = 1.44269504088896341f;
   constexpr float kMinusLn2High = -6.93145752e-1f;
   constexpr float kMinusLn2Low = -1.42860677e-6f;
-  constexpr float kPolynomial[7] = {
+  static constexpr float kPolynomial[7] = {
       0x1.694000p-10f, 0x1.125edcp-7f, 0x1.555b5ap-5f, 0x1.555450p-3f, 0x1.fffff6p-2f, 1.0f, 1.0f};
   if (is_nan(x)) return x;
   const float above = kLowest > x ? kLowest : x;
@@ -315,9 +341,7 @@ static inline float exp_f32(float x) {
   const int32_t power = static_cast<int32_t>(biased - float_bits(kRoundingBias));
   const float whole = static_cast<float>(power);
   const float rest = fma_exact(whole, kMinusLn2Low, fma_exact(whole, kMinusLn2High, inside));
-  float sum = kPolynomial[0];
-  for (int i = 1; i < 7; ++i) sum = fma_exact(sum, rest, kPolynomial[i]);
-  return scale_by_power_of_two(sum, power);
+  return scale_by_power_of_two(fused_powers(kPolynomial, rest), power);
 }
 
 }  // namespace rt

@@ -174,8 +174,8 @@ ETCH_INLINE Floats<lanes> fused(const Floats<lanes>& a, const Floats<lanes>& b,
   }
 }
 
-// polynomial(), from coefficient i on. Recursive, so that it is unrolled at every level of
-// optimization.
+// fused_powers() of coefficients in the other order, from coefficient i on. Recursive, so that it
+// is unrolled at every level of optimization.
 template <size_t i = 0, int lanes, size_t N>
 ETCH_INLINE Floats<lanes> fused_polynomial(const float (&coefficients)[N], const Floats<lanes>& x) {
   const Floats<lanes> own = all_lanes<lanes>(coefficients[i]);

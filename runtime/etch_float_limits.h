@@ -75,16 +75,17 @@ ETCH_INLINE Floats<lanes> limit_or_nan(const Floats<lanes>& a, const Floats<lane
 }
 
 #if defined(ETCH_LIMITS_KEEP_NAN)
-// The limits of four vectors of results and four of elements. One statement, so that g++ loads the
-// elements in pairs.
-#define ETCH_LIMIT_FOUR(fmax)                                                      \
-  __asm__(fmax " %0.4s, %0.4s, %4.4s\n\t" fmax " %1.4s, %1.4s, %5.4s\n\t" fmax     \
-               " %2.4s, %2.4s, %6.4s\n\t" fmax " %3.4s, %3.4s, %7.4s"              \
-          : "+&w"(part[0].v), "+&w"(part[1].v), "+&w"(part[2].v), "+&w"(part[3].v) \
-          : "w"(a.v), "w"(b.v), "w"(c.v), "w"(d.v))
+// The limits of four vectors of results and the 16 elements from x on. One statement, because
+// compilers do not load four registers at once.
+#define ETCH_LIMIT_FOUR(fmax)                                                               \
+  __asm__("ld1 {v16.4s, v17.4s, v18.4s, v19.4s}, [%[x]], #64\n\t" fmax                      \
+          " %0.4s, %0.4s, v16.4s\n\t" fmax " %1.4s, %1.4s, v17.4s\n\t" fmax                 \
+          " %2.4s, %2.4s, v18.4s\n\t" fmax " %3.4s, %3.4s, v19.4s"                          \
+          : "+w"(part[0].v), "+w"(part[1].v), "+w"(part[2].v), "+w"(part[3].v), [x] "+r"(x) \
+          : "m"(*reinterpret_cast<const float(*)[16]>(x))                                   \
+          : "v16", "v17", "v18", "v19")
 template <bool most>
-ETCH_INLINE void limit_four(Floats<4> (&part)[4], const float* x) {
-  const Floats<4> a = load<4>(x), b = load<4>(x + 4), c = load<4>(x + 8), d = load<4>(x + 12);
+ETCH_INLINE void limit_four(Floats<4> (&part)[4], const float*& x) {
   if constexpr (most) {
     ETCH_LIMIT_FOUR("fmax");
   } else {
@@ -100,8 +101,8 @@ static inline float limit_of_row(const float* x, int32_t n, float first) {
   Floats<4> part[4] = {all_lanes<4>(first), all_lanes<4>(first), all_lanes<4>(first),
                        all_lanes<4>(first)};
   const float* const end = x + n;
-  for (const float* const last = x + n / 16 * 16; x != last; x += 16) limit_four<most>(part, x);
-  if (x != end) limit_four<most>(part, end - 16);  // some again
+  for (const float* const last = x + n / 16 * 16; x != last;) limit_four<most>(part, x);
+  if (x != end) limit_four<most>(part, x = end - 16);  // some again
   const Floats<4> all = limit_or_nan<most>(limit_or_nan<most>(part[0], part[1]),
                                            limit_or_nan<most>(part[2], part[3]));
   float out;

@@ -114,90 +114,86 @@ ETCH_INLINE Floats<lanes> exponentials_up_to_one(const Floats<lanes>& x) {
   }
 }
 
-#if defined(__GNUC__) && defined(__aarch64__)
-// Addends of fused steps, each for two vectors: FMLA overwrites its addend, and a load of a pair
-// takes the place of two copies.
-#define ETCH_PAIR(c) c, c, c, c, c, c, c, c
-static constexpr float kPairsOfExponential[7][8] = {{ETCH_PAIR(0x1p-64f)},
-                                                    {ETCH_PAIR(0x1p-64f)},
-                                                    {ETCH_PAIR(0x1p-64f * 0x1.fffff6p-2f)},
-                                                    {ETCH_PAIR(0x1p-64f * 0x1.555450p-3f)},
-                                                    {ETCH_PAIR(0x1p-64f * 0x1.555b5ap-5f)},
-                                                    {ETCH_PAIR(0x1p-64f * 0x1.125edcp-7f)},
-                                                    {ETCH_PAIR(kExponentBias)}};
-#undef ETCH_PAIR
+#if defined(ETCH_ARM_LANES)
+// Addends of fused steps, each for four vectors, as exponentials_of_block() takes them: FMLA
+// overwrites its addend, and one load takes the place of four copies.
+#define ETCH_FOUR_VECTORS(c) c, c, c, c, c, c, c, c, c, c, c, c, c, c, c, c
+static constexpr float kAddendsOfExponential[7][16] = {
+    {ETCH_FOUR_VECTORS(kExponentBias)},
+    {ETCH_FOUR_VECTORS(0x1p-64f * 0x1.125edcp-7f)},
+    {ETCH_FOUR_VECTORS(0x1p-64f * 0x1.555b5ap-5f)},
+    {ETCH_FOUR_VECTORS(0x1p-64f * 0x1.555450p-3f)},
+    {ETCH_FOUR_VECTORS(0x1p-64f * 0x1.fffff6p-2f)},
+    {ETCH_FOUR_VECTORS(0x1p-64f)},
+    {ETCH_FOUR_VECTORS(0x1p-64f)}};
+#undef ETCH_FOUR_VECTORS
 
-struct FourVectors {
-  Floats<4> a, b, c, d;
-};
+#define ETCH_X "v16.4s", "v17.4s", "v18.4s", "v19.4s"
+#define ETCH_A "v20.4s", "v21.4s", "v22.4s", "v23.4s"
+#define ETCH_B "v24.4s", "v25.4s", "v26.4s", "v27.4s"
+#define ETCH_C "v12.4s", "v13.4s", "v14.4s", "v15.4s"
+#define ETCH_ALL(y) y, y, y, y
+#define ETCH_STEPS_OF(op, a, b, c, d, ax, bx, cx, dx, ay, by, cy, dy)                      \
+  op " " a ", " ax ", " ay "\n\t" op " " b ", " bx ", " by "\n\t" op " " c ", " cx ", " cy \
+     "\n\t" op " " d ", " dx ", " dy "\n\t"
+#define ETCH_STEPS(...) ETCH_STEPS_OF(__VA_ARGS__)
+#define ETCH_MOVE_OF(op, p, a, b, c, d) op " {" a ", " b ", " c ", " d "}, [" p "], #64\n\t"
+#define ETCH_MOVE(...) ETCH_MOVE_OF(__VA_ARGS__)
 
-ETCH_INLINE FourVectors load_four(const float* p) {
-  return {load<4>(p), load<4>(p + 4), load<4>(p + 8), load<4>(p + 12)};
+// y = exponentials_up_to_one() of x - maximum for the 16 elements from x on, added to the sums.
+// One statement, because compilers neither load four registers at once nor keep addends in memory.
+ETCH_INLINE void exponentials_of_block(const float*& x, float*& y, const Floats<4>& maximum,
+                                       Floats<4> (&sums)[4]) {
+  const float* addends = kAddendsOfExponential[0];
+  __asm__ volatile(
+      ETCH_MOVE("ld1", "%[x]", ETCH_X) ETCH_STEPS("fsub", ETCH_X, ETCH_X, ETCH_ALL("%[most].4s"))
+          ETCH_STEPS("fmax", ETCH_X, ETCH_X, ETCH_ALL("%[least].4s"))
+      // The power of two, and the rest of x.
+      ETCH_MOVE("ld1", "%[c]", ETCH_A) ETCH_STEPS("fmla", ETCH_A, ETCH_X, ETCH_ALL("%[log2e].4s"))
+          ETCH_STEPS("fsub", ETCH_B, ETCH_A, ETCH_ALL("%[bias].4s"))
+              ETCH_STEPS("fmla", ETCH_X, ETCH_B, ETCH_ALL("%[high].4s"))
+                  ETCH_STEPS("fmla", ETCH_X, ETCH_B, ETCH_ALL("%[low].4s"))
+      // The polynomial of the rest.
+      ETCH_MOVE("ld1", "%[c]", ETCH_B) ETCH_STEPS("fmla", ETCH_B, ETCH_X, ETCH_ALL("%[last].4s"))
+          ETCH_MOVE("ld1", "%[c]", ETCH_C) ETCH_STEPS("fmla", ETCH_C, ETCH_B, ETCH_X)
+              ETCH_MOVE("ld1", "%[c]", ETCH_B) ETCH_STEPS("fmla", ETCH_B, ETCH_C, ETCH_X)
+                  ETCH_MOVE("ld1", "%[c]", ETCH_C) ETCH_STEPS("fmla", ETCH_C, ETCH_B, ETCH_X)
+                      ETCH_MOVE("ld1", "%[c]", ETCH_B) ETCH_STEPS("fmla", ETCH_B, ETCH_C, ETCH_X)
+                          ETCH_MOVE("ld1", "%[c]", ETCH_C)
+                              ETCH_STEPS("fmla", ETCH_C, ETCH_B, ETCH_X)
+      // Times the power.
+      ETCH_STEPS("shl", ETCH_A, ETCH_A, ETCH_ALL("#23"))
+          ETCH_STEPS("fmul", ETCH_C, ETCH_C, ETCH_A) ETCH_MOVE("st1", "%[y]", ETCH_C)
+              "fadd %0.4s, %0.4s, v12.4s\n\tfadd %1.4s, %1.4s, v13.4s\n\t"
+              "fadd %2.4s, %2.4s, v14.4s\n\tfadd %3.4s, %3.4s, v15.4s"
+      : "+w"(sums[0].v), "+w"(sums[1].v), "+w"(sums[2].v), "+w"(sums[3].v), [x] "+r"(x),
+        [y] "+r"(y), [c] "+r"(addends)
+      : [most] "w"(maximum.v), [least] "w"(all_lanes<4>(kLeastExponent).v),
+        [log2e] "w"(all_lanes<4>(kLog2OfE).v), [bias] "w"(all_lanes<4>(kExponentBias).v),
+        [high] "w"(all_lanes<4>(kMinusLn2High).v), [low] "w"(all_lanes<4>(kMinusLn2Low).v),
+        [last] "w"(all_lanes<4>(0x1p-64f * 0x1.694000p-10f).v)
+      : "v12", "v13", "v14", "v15", "v16", "v17", "v18", "v19", "v20", "v21", "v22", "v23", "v24",
+        "v25", "v26", "v27", "memory");
 }
 
-ETCH_INLINE void store_four(float* p, const FourVectors& x) {
-  store(p, x.a);
-  store(p + 4, x.b);
-  store(p + 8, x.c);
-  store(p + 12, x.d);
+// The 16 elements from y on, each times `factor`.
+ETCH_INLINE void scale_block(float*& y, const Floats<4>& factor) {
+  __asm__ volatile("ld1 {v16.4s, v17.4s, v18.4s, v19.4s}, [%[y]]\n\t" ETCH_STEPS(
+                       "fmul", ETCH_X, ETCH_X, ETCH_ALL("%[factor].4s"))
+                       ETCH_MOVE("st1", "%[y]", ETCH_X)
+                   : [y] "+r"(y)
+                   : [factor] "w"(factor.v)
+                   : "v16", "v17", "v18", "v19", "memory");
 }
-
-// x * y + the addend of row `at`. One statement, so that the addends remain in memory.
-template <int at>
-ETCH_INLINE FourVectors fused_four(const FourVectors& x, const FourVectors& y) {
-  FourVectors out;
-  __asm__(
-      "ldp %q0, %q1, [%12, %13]\n\tldp %q2, %q3, [%12, %13]\n\t"
-      "fmla %0.4s, %4.4s, %8.4s\n\tfmla %1.4s, %5.4s, %9.4s\n\t"
-      "fmla %2.4s, %6.4s, %10.4s\n\tfmla %3.4s, %7.4s, %11.4s"
-      : "=&w"(out.a.v), "=&w"(out.b.v), "=&w"(out.c.v), "=&w"(out.d.v)
-      : "w"(x.a.v), "w"(x.b.v), "w"(x.c.v), "w"(x.d.v), "w"(y.a.v), "w"(y.b.v), "w"(y.c.v),
-        "w"(y.d.v), "r"(kPairsOfExponential), "i"(32 * at), "m"(kPairsOfExponential));
-  return out;
-}
-
-template <int at>
-ETCH_INLINE FourVectors fused_terms(const FourVectors& terms, const FourVectors& rest) {
-  const FourVectors more = fused_four<at>(terms, rest);
-  if constexpr (at == 0) {
-    return more;
-  } else {
-    return fused_terms<at - 1>(more, rest);
-  }
-}
-
-// What remains of x where `biased` has the power of two.
-ETCH_INLINE Floats<4> rest_of(const Floats<4>& x, const Floats<4>& biased) {
-  const Floats<4> whole = difference(biased, all_lanes<4>(kExponentBias));
-  const Floats<4> high = fused(whole, all_lanes<4>(kMinusLn2High), x);
-  return fused(whole, all_lanes<4>(kMinusLn2Low), high);
-}
-
-// x * y. One statement, so that g++ loads and stores in pairs.
-ETCH_INLINE FourVectors products_of_four(const FourVectors& x, const FourVectors& y) {
-  FourVectors out;
-  __asm__(
-      "fmul %0.4s, %4.4s, %8.4s\n\tfmul %1.4s, %5.4s, %9.4s\n\t"
-      "fmul %2.4s, %6.4s, %10.4s\n\tfmul %3.4s, %7.4s, %11.4s"
-      : "=&w"(out.a.v), "=&w"(out.b.v), "=&w"(out.c.v), "=&w"(out.d.v)
-      : "w"(x.a.v), "w"(x.b.v), "w"(x.c.v), "w"(x.d.v), "w"(y.a.v), "w"(y.b.v), "w"(y.c.v),
-        "w"(y.d.v));
-  return out;
-}
-
-ETCH_INLINE FourVectors exponentials_up_to_one(const FourVectors& x) {
-  const Floats<4> least = all_lanes<4>(kLeastExponent), factor = all_lanes<4>(kLog2OfE);
-  const Floats<4> last = all_lanes<4>(0x1p-64f * 0x1.694000p-10f);
-  const FourVectors above = {limit_or_nan<true>(least, x.a), limit_or_nan<true>(least, x.b),
-                             limit_or_nan<true>(least, x.c), limit_or_nan<true>(least, x.d)};
-  const FourVectors biased = fused_four<6>(above, {factor, factor, factor, factor});
-  const FourVectors rest = {rest_of(above.a, biased.a), rest_of(above.b, biased.b),
-                            rest_of(above.c, biased.c), rest_of(above.d, biased.d)};
-  const FourVectors sums = fused_terms<5>({last, last, last, last}, rest);
-  return products_of_four(sums,
-                          {with_exponent(bits_of(biased.a)), with_exponent(bits_of(biased.b)),
-                           with_exponent(bits_of(biased.c)), with_exponent(bits_of(biased.d))});
-}
+#undef ETCH_X
+#undef ETCH_A
+#undef ETCH_B
+#undef ETCH_C
+#undef ETCH_ALL
+#undef ETCH_STEPS_OF
+#undef ETCH_STEPS
+#undef ETCH_MOVE_OF
+#undef ETCH_MOVE
 #endif
 
 // sqrt_f32()

@@ -25,6 +25,33 @@ static inline void copy_spread(const uint8_t* x, ptrdiff_t x_step, uint8_t* y, p
     ETCH_MEMCPY(y + i * y_step, x + i * x_step, static_cast<size_t>(size));
 }
 
+// Copies n neighbouring bytes, 16 after 16 in ascending order, for cores that load words from any
+// place.
+static inline void copy_run(const uint8_t* x, uint8_t* y, int n) {
+#if defined(__GNUC__) && defined(__ARM_FEATURE_MVE)
+  for (const uint8_t* const end = x + (n & ~15); x != end;) {
+    __asm__ volatile("vldrb.8 q0, [%0], #16\n\tvstrb.8 q0, [%1], #16"
+                     : "+r"(x), "+r"(y)
+                     :
+                     : "q0", "memory");
+  }
+#else
+  for (const uint8_t* const end = x + (n & ~15); x != end; x += 16, y += 16) {
+    uint32_t a, b, c, d;  // an array would be on the stack
+    ETCH_MEMCPY(&a, x, sizeof a);
+    ETCH_MEMCPY(&b, x + 4, sizeof b);
+    ETCH_MEMCPY(&c, x + 8, sizeof c);
+    ETCH_MEMCPY(&d, x + 12, sizeof d);
+    ETCH_MEMCPY(y, &a, sizeof a);
+    ETCH_MEMCPY(y + 4, &b, sizeof b);
+    ETCH_MEMCPY(y + 8, &c, sizeof c);
+    ETCH_MEMCPY(y + 12, &d, sizeof d);
+  }
+#endif
+  for (const uint8_t* const end = x + (n & 12); x != end; x += 4, y += 4) ETCH_MEMCPY(y, x, 4);
+  for (const uint8_t* const end = x + (n & 3); x != end;) *y++ = *x++;
+}
+
 // Eight bytes of one element of 1, 2, 4 or 8 bytes after another.
 static inline uint64_t repeated_word(const uint8_t* x, int size) {
   uint16_t two;

@@ -20,6 +20,11 @@
 #include "etch_float_lanes.h"
 #include "etch_vector.h"
 
+#if defined(__ARM_FEATURE_MVE) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#include <arm_mve.h>
+#define ETCH_HELIUM_INTEGERS 1
+#endif
+
 namespace etch {
 namespace rt {
 
@@ -116,6 +121,7 @@ static constexpr bool takes_whole_bytes(int lanes) {
 
 #if defined(__GNUC__) && defined(__ARM_FEATURE_SIMD32) && !defined(__ARM_NEON) && \
     __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define ETCH_PAIRS_OF_PRODUCTS 1
 // By two products of 16 bits at a time.
 ETCH_INLINE int32_t add_four(int32_t sum, uint32_t w, const int8_t* a) {
   int32_t four, even, odd;
@@ -224,6 +230,15 @@ static constexpr int lanes_of_words(int columns) {
 
 // ---- tiles ----
 
+// Rows of a tile; without vectors only those share the weights that instructions take apart.
+#if defined(ETCH_PAIRS_OF_PRODUCTS)
+constexpr int kIntegerRows = 4;
+constexpr bool kTwoSums = false;  // no sum has to wait, and registers are few
+#else
+constexpr int kIntegerRows = kFloatLanes == 1 ? 1 : (kFloatLanes == 16 ? 4 : 2);
+constexpr bool kTwoSums = true;
+#endif
+
 // Sums of a block of `count` rows, in two parts that do not wait for each other.
 template <int lanes, int count>
 struct BlockSums {
@@ -255,7 +270,7 @@ ETCH_INLINE void start_sums(BlockSums<lanes, count>& sums, const Ints<lanes>& ze
 template <bool odd, int lanes, int count>
 ETCH_INLINE void add_dots(BlockSums<lanes, count>& sums, const Ints<lanes>& w, const int8_t* a,
                           ptrdiff_t row) {
-  if constexpr (odd) {
+  if constexpr (odd && kTwoSums) {
     sums.odd = add_dot(sums.odd, w, a);
   } else {
     sums.even = add_dot(sums.even, w, a);
@@ -315,8 +330,25 @@ ETCH_INLINE void take_apart(int8x16_t (&parts)[4], const uint8_t* w, ptrdiff_t s
 }
 #endif
 
+#if defined(ETCH_HELIUM_INTEGERS)
+// 32 values of each row and the weights of the even and the odd four of them. Rows start at
+// multiples of 4 bytes. In assembly, because gcc 12 gives VLD2 addresses that it does not take.
+template <int count>
+ETCH_INLINE void add_fours(BlockSums<1, count>& sums, int8x16_t even, int8x16_t odd,
+                           const int8_t* a, ptrdiff_t row) {
+  __asm__(
+      "vld20.32 {q2, q3}, [%3]\n\tvld21.32 {q2, q3}, [%3]\n\t"
+      "vmladava.s8 %0, %q1, q2\n\tvmladava.s8 %0, %q2, q3"
+      : "+Te"(sums.even.v)
+      : "w"(even), "w"(odd), "r"(a),
+        "m"(*static_cast<const int8_t(*)[32]>(static_cast<const void*>(a)))
+      : "q2", "q3");
+  if constexpr (count > 1) add_fours(sums.rest, even, odd, a + row, row);
+}
+#endif
+
 // The beginning of a block whose weights end at `end`, by instructions that take four of 16 bytes
-// of a row; w and a come to what is left.
+// of a row, or 16; w and a come to what is left.
 template <int bits, int lanes, int count>
 ETCH_INLINE void add_sixteens(BlockSums<lanes, count>& sums, const uint8_t*& w, const uint8_t* end,
                               ptrdiff_t step, const int8_t*& a, ptrdiff_t row) {
@@ -336,6 +368,15 @@ ETCH_INLINE void add_sixteens(BlockSums<lanes, count>& sums, const uint8_t*& w, 
     add_rows<bits, 16>(sums, rest, a, row);
     w += words;
     a += 16;
+  }
+#elif defined(ETCH_HELIUM_INTEGERS)
+  if constexpr (lanes == 1 && bits == 4) {
+    if (step != 4) return;
+    for (; end - w >= 16; w += 16, a += 32) {
+      const uint8x16_t words = vld1q_u8(w);
+      const uint8x16_t even = vandq_u8(words, vdupq_n_u8(15));
+      add_fours(sums, vreinterpretq_s8_u8(even), vreinterpretq_s8_u8(vshrq_n_u8(words, 4)), a, row);
+    }
   }
 #else
   static_cast<void>(sums), static_cast<void>(w), static_cast<void>(end);
@@ -417,7 +458,7 @@ static inline void packed_integers(const PackedIntegers& s, const int8_t* a, con
                                    const float* a_scales, const uint8_t* w, const float* scales,
                                    const uint8_t* zeros, const float* bias, float* y) {
   constexpr int kLanes = lanes_of_words(columns);
-  constexpr int kRows = kFloatLanes == 1 ? 1 : (kFloatLanes == 16 ? 4 : 2);
+  constexpr int kRows = kIntegerRows;
   const int32_t blocks = (s.depth - 1) / s.block + 1;
   const ptrdiff_t words = words_of_depth(s.depth, s.block, bits);
   const BlockRows first{a, a_sums, a_scales, words * values_of_word(bits), blocks};

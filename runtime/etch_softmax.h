@@ -81,23 +81,17 @@ static inline float largest(const float* x, int32_t n) {
   return result;
 }
 
-#if defined(__GNUC__) && defined(__aarch64__)
-// The blocks of 16 elements that are all there: y = e^(x - maximum), added, and stored if it is
+#if defined(ETCH_ARM_LANES)
+// The blocks of 16 elements that are all there: y = e^(x - maximum), added. Stored also where not
 // needed.
 template <bool stored>
 ETCH_INLINE PartialSums<4> exp_and_add_all(const float* x, float* y, int32_t n,
                                            const Floats<4>& maximum) {
-  const Floats<4> zero = all_lanes<4>(0.0f);
-  FourVectors sums = {zero, zero, zero, zero};
-  for (int32_t i = 0; n - i >= 16; i += 16) {
-    const FourVectors v = load_four(x + i);
-    const FourVectors e =
-        exponentials_up_to_one(FourVectors{difference(v.a, maximum), difference(v.b, maximum),
-                                           difference(v.c, maximum), difference(v.d, maximum)});
-    if constexpr (stored) store_four(y + i, e);
-    sums = {sum(sums.a, e.a), sum(sums.b, e.b), sum(sums.c, e.c), sum(sums.d, e.d)};
-  }
-  return {{sums.a, sums.b, sums.c, sums.d}};
+  PartialSums<4> sums;
+  for (Floats<4>& each : sums.v) each = all_lanes<4>(0.0f);
+  for (const float* const end = x + (n & ~15); x != end;)
+    exponentials_of_block(x, y, maximum, sums.v);
+  return sums;
 }
 #else
 // Vector k of such a block, and those after it.
@@ -159,9 +153,9 @@ static inline void scale_row(float* y, int32_t n, float scale) {
   constexpr int kLanes = kFloatLanes;
   const Floats<kLanes> factor = all_lanes<kLanes>(scale);
   int32_t i = 0;
-#if defined(__GNUC__) && defined(__aarch64__)
-  for (; n - i >= 16; i += 16)
-    store_four(y + i, products_of_four(load_four(y + i), {factor, factor, factor, factor}));
+#if defined(ETCH_ARM_LANES)
+  float* block = y;
+  for (i = n & ~15; block != y + i;) scale_block(block, factor);
 #endif
   for (; kLanes > 1 && n - i >= 4 * kLanes; i += 4 * kLanes) {
     const Floats<kLanes> a = load<kLanes>(y + i), b = load<kLanes>(y + i + kLanes);

@@ -36,14 +36,6 @@ static inline double opaque_double(double value) {
 #endif
 }
 
-// coefficients[0] + coefficients[1] x + ..., each step with one rounding.
-template <size_t N>
-static inline float polynomial(const float (&coefficients)[N], float x) {
-  float sum = coefficients[N - 1];
-  for (size_t i = N - 1; i-- > 0;) sum = fma_exact(sum, x, coefficients[i]);
-  return sum;
-}
-
 // Without fused steps, see etch_float_lanes.h.
 template <size_t N>
 static inline float plain_polynomial(const float (&coefficients)[N], float x) {
@@ -101,6 +93,10 @@ static inline float sqrt_f32(float x) {
   float y;
   __asm__("fsqrt %s0, %s1" : "=w"(y) : "w"(x));
   return y;
+#elif defined(__GNUC__) && defined(__arm__) && defined(__ARM_FP) && (__ARM_FP & 4)
+  float y;
+  __asm__("vsqrt.f32 %0, %1" : "=t"(y) : "t"(x));
+  return y;
 #else
   const uint32_t bits = float_bits(x);
   if ((bits & 0x7fffffffu) == 0u || is_nan(x) || bits == 0x7f800000u) return x;
@@ -113,9 +109,9 @@ static inline float sqrt_f32(float x) {
 // The natural logarithm: x = m * 2^e with m in [1/sqrt 2, sqrt 2); with f = m - 1
 // ln m = f - f^2 / 2 + f^3 P(f).
 static inline float log_f32(float x) {
-  constexpr float kPolynomial[9] = {0x1.555546p-2f,  -0x1.ffffeep-3f, 0x1.99a4dap-3f,
-                                    -0x1.5562b4p-3f, 0x1.2339dcp-3f,  -0x1.fb4ff8p-4f,
-                                    0x1.e5ff0ap-4f,  -0x1.e28964p-4f, 0x1.1b7bf4p-4f};
+  static constexpr float kPolynomial[9] = {0x1.555546p-2f,  -0x1.ffffeep-3f, 0x1.99a4dap-3f,
+                                           -0x1.5562b4p-3f, 0x1.2339dcp-3f,  -0x1.fb4ff8p-4f,
+                                           0x1.e5ff0ap-4f,  -0x1.e28964p-4f, 0x1.1b7bf4p-4f};
   constexpr float kLn2High = 0x1.62e4p-1f;
   constexpr float kLn2Low = 0x1.7f7d1cp-20f;
   if (is_nan(x) || float_bits(x) == 0x7f800000u) return x;
@@ -223,31 +219,30 @@ static inline float erf_f32(float x) {
 
 // As ONNX Runtime has it on x64 with FMA: x limited to [-9, 9], an odd polynomial over an even one.
 static inline float tanh_f32(float x) {
-  constexpr float kOdd[7] = {4.89352455891786e-03f, 6.37261928875436e-04f,  1.48572235717979e-05f,
-                             5.12229709037114e-08f, -8.60467152213735e-11f, 2.00018790482477e-13f,
-                             -2.76076847742355e-16f};
-  constexpr float kEven[4] = {4.89352518554385e-03f, 2.26843463243900e-03f, 1.18534705686654e-04f,
-                              1.19825839466702e-06f};
+  static constexpr float kOdd[7] = {
+      -2.76076847742355e-16f, 2.00018790482477e-13f, -8.60467152213735e-11f, 5.12229709037114e-08f,
+      1.48572235717979e-05f,  6.37261928875436e-04f, 4.89352455891786e-03f};
+  static constexpr float kEven[4] = {1.19825839466702e-06f, 1.18534705686654e-04f,
+                                     2.26843463243900e-03f, 4.89352518554385e-03f};
   const float above = x < -9.0f ? -9.0f : x;
   const float v = above > 9.0f ? 9.0f : above;
   const float square = opaque(v * v);
-  return opaque(polynomial(kOdd, square) * v) / polynomial(kEven, square);
+  return opaque(fused_powers(kOdd, square) * v) / fused_powers(kEven, square);
 }
 
 // 1 / (1 + e^-x) as ONNX Runtime has it on x64 with FMA: x limited to [-18, 18], an odd polynomial
 // over an even one, plus 1/2.
 static inline float sigmoid_f32(float x) {
-  constexpr float kOdd[5] = {4.37031012579801e-11f, 1.15627324459942e-07f, 6.08574864600143e-05f,
-                             8.51377133304701e-03f, 2.48287947061529e-01f};
-  constexpr float kEven[6] = {6.10247389755681e-13f, 5.76102136993427e-09f, 6.29106785017040e-06f,
-                              1.70198817374094e-03f, 1.16817656904453e-01f, 9.93151921023180e-01f};
+  static constexpr float kOdd[5] = {4.37031012579801e-11f, 1.15627324459942e-07f,
+                                    6.08574864600143e-05f, 8.51377133304701e-03f,
+                                    2.48287947061529e-01f};
+  static constexpr float kEven[6] = {6.10247389755681e-13f, 5.76102136993427e-09f,
+                                     6.29106785017040e-06f, 1.70198817374094e-03f,
+                                     1.16817656904453e-01f, 9.93151921023180e-01f};
   const float above = x < -18.0f ? -18.0f : x;
   const float v = above > 18.0f ? 18.0f : above;
   const float square = opaque(v * v);
-  float odd = kOdd[0];
-  for (int i = 1; i < 5; ++i) odd = fma_exact(odd, square, kOdd[i]);
-  float even = kEven[0];
-  for (int i = 1; i < 6; ++i) even = fma_exact(even, square, kEven[i]);
+  const float odd = fused_powers(kOdd, square), even = fused_powers(kEven, square);
   const float y = opaque(opaque(odd * v) / even) + 0.5f;
   const float low = y < 0.0f ? 0.0f : y;
   return low > 1.0f ? 1.0f : low;

@@ -10,6 +10,7 @@
 
 #include "etch_float.h"
 #include "etch_intrinsics.h"
+#include "etch_vector.h"
 
 namespace etch {
 namespace rt {
@@ -118,6 +119,57 @@ ETCH_INLINE ptrdiff_t table_vectors(const WordCubics<T>& t, const T* x, T* y, pt
     const __m128i results = packed_words(eight_words(t, x + i), T{});
     _mm_storeu_si128(reinterpret_cast<__m128i*>(y + i), results);
   }
+  return vectors;
+}
+#elif defined(ETCH_ARM_LANES)
+// Four values in 32 bits each, and back.
+ETCH_INLINE int32x4_t words_of(const int16_t* x) { return vmovl_s16(vld1_s16(x)); }
+ETCH_INLINE int32x4_t words_of(const uint16_t* x) {
+  return vreinterpretq_s32_u32(vmovl_u16(vld1_u16(x)));
+}
+ETCH_INLINE void store_words(int16_t* y, int32x4_t x) { vst1_s16(y, vmovn_s32(x)); }
+ETCH_INLINE void store_words(uint16_t* y, int32x4_t x) {
+  vst1_u16(y, vreinterpret_u16_s16(vmovn_s32(x)));
+}
+ETCH_INLINE int32x4_t lasts_of(int32x4_t words, int16_t) {
+  return vshrq_n_s32(vshlq_n_s32(words, 16), 16);
+}
+ETCH_INLINE int32x4_t lasts_of(int32x4_t words, uint16_t) {
+  return vandq_s32(words, vdupq_n_s32(0xffff));
+}
+
+// As table_word() does it, for four values: pieces are found one by one.
+template <class T>
+ETCH_INLINE int32x4_t four_words(const WordCubics<T>& t, const T* x) {
+  const int32x4_t p = vld1q_s32(piece_of(t, x[0])), q = vld1q_s32(piece_of(t, x[1]));
+  const int32x4_t r = vld1q_s32(piece_of(t, x[2])), s = vld1q_s32(piece_of(t, x[3]));
+  const int32x4_t a = vtrn1q_s32(p, q), b = vtrn2q_s32(p, q);
+  const int32x4_t c = vtrn1q_s32(r, s), d = vtrn2q_s32(r, s);
+  const auto low = [](int32x4_t first, int32x4_t second) {
+    return vreinterpretq_s32_s64(
+        vtrn1q_s64(vreinterpretq_s64_s32(first), vreinterpretq_s64_s32(second)));
+  };
+  const auto high = [](int32x4_t first, int32x4_t second) {
+    return vreinterpretq_s32_s64(
+        vtrn2q_s64(vreinterpretq_s64_s32(first), vreinterpretq_s64_s32(second)));
+  };
+  const int32x4_t word = low(a, c);
+  const int32x4_t along = vsubq_s32(lasts_of(word, T{}), words_of(x));
+  const int32x4_t upper = vshrq_n_s32(word, 16), mask = vdupq_n_s32(kMostWordShift);
+  const int32x4_t right = vnegq_s32(vandq_s32(upper, mask));
+  int32x4_t sum = vbicq_s32(upper, mask);
+  sum = vaddq_s32(low(b, d), vshlq_s32(vmulq_s32(sum, along), right));
+  sum = vaddq_s32(high(a, c), vshlq_s32(vmulq_s32(sum, along), right));
+  sum = vaddq_s32(high(b, d), vshlq_s32(vmulq_s32(sum, along), right));
+  sum = vaddq_s32(sum, vandq_s32(vshrq_n_s32(sum, kWordFraction), vdupq_n_s32(t.even)));
+  return vshrq_n_s32(sum, kWordFraction);
+}
+
+// As many as fill vectors; returns how many.
+template <class T>
+ETCH_INLINE ptrdiff_t table_vectors(const WordCubics<T>& t, const T* x, T* y, ptrdiff_t n) {
+  const ptrdiff_t vectors = n - n % 4;
+  for (ptrdiff_t i = 0; i < vectors; i += 4) store_words(y + i, four_words(t, x + i));
   return vectors;
 }
 #else

@@ -9,6 +9,11 @@
 #include "etch_float_products.h"
 #include "etch_intrinsics.h"
 
+#if defined(__ARM_FEATURE_MVE) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#include <arm_mve.h>
+#define ETCH_HELIUM_WORDS 1
+#endif
+
 namespace etch {
 namespace rt {
 
@@ -201,9 +206,83 @@ ETCH_INLINE void subtract(WordColumns<lanes, count>& x, const int32_t* p) {
 
 // How the weights of four neighbouring columns for one pair of channels follow each other.
 enum class WordOrder {
-  kPairs,  // both of a column, then both of the next
-  kFours,  // of two columns the first of both, then the second of both
+  kPairs,   // both of a column, then both of the next
+  kFours,   // of two columns the first of both, then the second of both
+  kEights,  // of eight channels instead of two: all of a column, then all of the next
 };
+
+// Channels in a row of packed weights.
+constexpr int channels_in_row(WordOrder order) { return order == WordOrder::kEights ? 8 : 2; }
+
+// ---- eight channels ----
+
+// As 16 bits each, uint16 less 32768, and those after the first n any value; the same number of
+// weights, which are 0 there.
+#if defined(ETCH_HELIUM_WORDS)
+typedef int16x8_t EightWords;
+ETCH_INLINE EightWords eight_words(const void* x, int32_t n, int32_t flip) {
+  const auto* const words = static_cast<const int16_t*>(x);
+  const EightWords all =
+      n >= 8 ? vld1q_s16(words) : vld1q_z_s16(words, vctp16q(static_cast<uint32_t>(n)));
+  return flip == 0 ? all : veorq_s16(all, vdupq_n_s16(INT16_MIN));
+}
+ETCH_INLINE EightWords eight_weights(const uint8_t* w) {
+  return vldrbq_s16(static_cast<const int8_t*>(static_cast<const void*>(w)));
+}
+ETCH_INLINE void add_eight(Words<1>& sum, EightWords x, EightWords w) {
+  sum.v = static_cast<uint32_t>(vmladavaq_s16(static_cast<int32_t>(sum.v), x, w));
+}
+#else
+struct EightWords {
+  int16_t v[8];
+};
+ETCH_INLINE EightWords eight_words(const void* x, int32_t n, int32_t flip) {
+  EightWords out = {};
+  ETCH_MEMCPY(&out, x, n < 8 ? 2 * static_cast<size_t>(n) : sizeof out);
+  for (int16_t& each : out.v) each = static_cast<int16_t>(each ^ flip);
+  return out;
+}
+ETCH_INLINE EightWords eight_weights(const uint8_t* w) {
+  EightWords out;
+  for (int i = 0; i < 8; ++i) out.v[i] = static_cast<int16_t>(signed_byte(w[i]));
+  return out;
+}
+ETCH_INLINE void add_eight(Words<1>& sum, const EightWords& x, const EightWords& w) {
+  for (int i = 0; i < 8; ++i) sum.v += static_cast<uint32_t>(x.v[i] * w.v[i]);
+}
+#endif
+
+// Of `count` neighbouring columns.
+template <int count>
+struct EightColumns {
+  EightWords first;
+  EightColumns<count - 1> rest;
+};
+template <>
+struct EightColumns<1> {
+  EightWords first;
+};
+template <int count>
+ETCH_INLINE void load(EightColumns<count>& out, const uint8_t* w) {
+  out.first = eight_weights(w);
+  if constexpr (count > 1) load(out.rest, w + 8);
+}
+template <int count>
+ETCH_INLINE void add_columns(WordColumns<1, count>& sums, const EightWords& x,
+                             const EightColumns<count>& w) {
+  add_eight(sums.first, x, w.first);
+  if constexpr (count > 1) add_columns(sums.rest, x, w.rest);
+}
+// n of the channels are there, or more.
+template <int count, int pixels, class T>
+ETCH_INLINE void add_eights(WordTile<1, count, pixels>& tile, const T* x, ptrdiff_t x_pixel,
+                            int32_t n, const EightColumns<count>& w) {
+  constexpr int32_t flip = T{0} < static_cast<T>(-1) ? 0x8000 : 0;
+  add_columns(tile.first, eight_words(x, n, flip), w);
+  if constexpr (pixels > 1) add_eights(tile.rest, x + x_pixel, x_pixel, n, w);
+}
+
+// ---- pairs of channels ----
 
 // Two columns in the order kFours: each second byte, widened, is what SMLAD takes. g++ 12 takes
 // two instructions for each SXTB16 that is written as C++.

@@ -16,7 +16,8 @@
 // Packed weights: columns (output channels of a group) in panels of kPanel as in
 // etch_float_products.h; in a panel, row (position * pairs + pair) has two weights per column,
 // those of channels 2 * pair and 2 * pair + 1 as int8, of which the last may be 0. They are side by
-// side, or in the order WordOrder::kFours for each four columns that the panel has.
+// side, or in the order WordOrder::kFours for each four columns that the panel has. In the order
+// kEights a row has eight channels.
 #pragma once
 
 #include <stddef.h>
@@ -166,15 +167,19 @@ static inline WordTaps taps_of_words(const FloatConvShape& s, const Window& wind
 }
 
 // Of packed weights, whose rows have `width` columns.
+template <WordOrder order>
 ETCH_INLINE ptrdiff_t bytes_of_tap(const FloatConvShape& s, ptrdiff_t width) {
-  return (s.in + 1) / 2 * 2 * width;
+  constexpr int32_t kChannels = channels_in_row(order);
+  return (s.in + kChannels - 1) / kChannels * kChannels * width;
 }
 
 // Where the channels of neighbouring taps follow each other, they are one run.
+template <WordOrder order>
 static inline WordTaps runs_of_words(const FloatConvShape& s, const Window& window,
                                      ptrdiff_t w_tap) {
   WordTaps taps = taps_of_words(s, window, w_tap);
-  if (s.x_channel == 1 && s.in % 2 == 0 && taps.w_step[2] == w_tap && taps.x_step[2] == s.in) {
+  const bool whole = s.x_channel == 1 && s.in % channels_in_row(order) == 0;
+  if (whole && taps.w_step[2] == w_tap && taps.x_step[2] == s.in) {
     taps.channels *= taps.count[2];
     taps.count[2] = taps.count[2] < 1 ? 0 : 1;
   }
@@ -259,13 +264,34 @@ ETCH_INLINE void add_taps(WordTile<lanes, count, pixels>& tile, const FloatConvS
   });
 }
 
+// The same of rows of eight channels, which are neighbours in x.
+template <int count, int pixels, class T>
+ETCH_INLINE void add_taps_by_eights(WordTile<1, count, pixels>& tile, const FloatConvShape& s,
+                                    const WordTaps& taps, const T* first, const uint8_t* weights,
+                                    ptrdiff_t width) {
+  const ptrdiff_t x_pixel = next_input(s);
+  const int32_t whole = taps.channels & ~7, rest = taps.channels & 7;
+  for_each_tap(taps, first, weights, [&](const T* x, const uint8_t* w) {
+    EightColumns<count> row;
+    for (const T* const end = x + whole; x != end; x += 8, w += 8 * width) {
+      load(row, w);
+      add_eights(tile, x, x_pixel, 8, row);
+    }
+    if (rest == 0) return;
+    load(row, w);
+    add_eights(tile, x, x_pixel, rest, row);
+  });
+}
+
 // sums[pixel * lanes * count + column], each pixel starting from `starts`; `x` is the first tap.
 template <WordOrder order, int lanes, int count, int pixels, class T>
 static inline void word_sums(const FloatConvShape& s, const WordTaps& taps, const T* x,
                              const WordRow<T>& row, const int32_t* starts, int32_t* sums) {
   WordTile<lanes, count, pixels> tile;
   begin(tile, starts);
-  if (kSideBySide == Pair::kNeighbours && s.x_channel == 1) {
+  if constexpr (order == WordOrder::kEights) {
+    add_taps_by_eights(tile, s, taps, x, row.w, row.width);
+  } else if (kSideBySide == Pair::kNeighbours && s.x_channel == 1) {
     add_taps<kSideBySide, order>(tile, s, taps, x, row.w, row.width);
   } else {
     add_taps<Pair::kApart, order>(tile, s, taps, x, row.w, row.width);
@@ -294,9 +320,9 @@ static inline void sums_of_part(const FloatConvShape& s, const WordEnd& end, con
                                 int32_t* sums) {
   int32_t starts[static_cast<size_t>(lanes * count)];
   store_starts<lanes, count>(s, end, window, bias, part.taken_off, row.columns, starts);
-  WordTaps taps = taps_of_words(s, window, bytes_of_tap(s, row.width));
+  WordTaps taps = taps_of_words(s, window, bytes_of_tap<order>(s, row.width));
   taps.channels = part.end - part.first;
-  taps.w += part.first / 2 * 2 * row.width;
+  taps.w += part.first / channels_in_row(order) * channels_in_row(order) * row.width;
   const T* const x = first_tap(s, taps, row.x, window) + part.first * s.x_channel;
   word_sums<order, lanes, count, pixels>(s, taps, x, row, starts, sums);
   if (end.beyond != 0) add_beyond<lanes * count, pixels>(s, end, row, window, part, sums);
@@ -331,7 +357,7 @@ static inline void word_tile(const FloatConvShape& s, const WordEnd& end, const 
   if constexpr (form != WordForm::kParts) {
     if (!knows(starts, window.axis[s.along])) {
       starts.range = window.axis[s.along];
-      starts.taps = runs_of_words(s, window, bytes_of_tap(s, row.width));
+      starts.taps = runs_of_words<order>(s, window, bytes_of_tap<order>(s, row.width));
       store_starts<lanes, count>(s, end, window, row.bias, row.taken_off, row.columns, starts.sums);
     }
     const T* const x = first_tap(s, starts.taps, row.x, window);
@@ -359,7 +385,7 @@ static inline void word_row(const FloatConvShape& s, const WordEnd& end, WordRow
     word_tile<form, order, lanes, count, decltype(width)::value>(s, end, row, window, out, starts);
   });
   constexpr int kColumns = lanes * count;
-  row.w += 2 * kColumns;
+  row.w += channels_in_row(order) * kColumns;
   row.taken_off += end.corrected * kColumns;
   row.bias += kColumns;
   row.scale += kColumns;
@@ -368,7 +394,7 @@ static inline void word_row(const FloatConvShape& s, const WordEnd& end, WordRow
 
 // The most sums of a vector.
 template <WordOrder order>
-constexpr int kMostWords = order == WordOrder::kFours ? 1 : kWordLanes;
+constexpr int kMostWords = order == WordOrder::kPairs ? kWordLanes : 1;
 
 template <WordForm form, WordOrder order, int lanes, class T>
 static inline void word_columns(const FloatConvShape& s, const WordEnd& end, WordRow<T> row,
@@ -389,7 +415,7 @@ static inline void conv_words(const FloatConvShape& s, const WordEnd& end, const
                               const uint8_t* w, const int32_t* taken_off, const int32_t* bias,
                               const int32_t* scale, T* y) {
   const int32_t taps = s.axis[0].kernel * s.axis[1].kernel * s.axis[2].kernel;
-  const ptrdiff_t depth = static_cast<ptrdiff_t>(taps) * ((s.in + 1) / 2) * 2;
+  const ptrdiff_t depth = taps * bytes_of_tap<order>(s, 1);
   const ptrdiff_t columns = static_cast<ptrdiff_t>(s.group) * s.out;
   const Interior interior = interior_of(s.axis[s.along], s.transposed);
   for (int32_t n = 0; n < s.batch; ++n) {

@@ -5,6 +5,7 @@
 #include "runtime/etch_float_products.h"
 #include "runtime/etch_matmul.h"
 #include "runtime/etch_move.h"
+#include "runtime/etch_mve_columns.h"
 #include "runtime/etch_normalize.h"
 #include "runtime/etch_packed_integers.h"
 #include "runtime/etch_packed_weights.h"
@@ -66,6 +67,12 @@ const char* name_of(PackedForm form) {
   return form == PackedForm::kSquares ? "kSquares" : "kBytes";
 }
 }  // namespace
+
+std::string text_of(const MveColumns& s) {
+  return cat("rt::MveColumns{", s.depth, " /* depth */, ", s.cols, " /* columns */, ", s.block,
+             ", ", s.depth_step, ", ", s.col_step, ", ", s.scale_step, ", ", braced(s.b), ", ",
+             s.a_zero, ", ", s.b_zero, "}");
+}
 
 std::string text_of(const PackedColumns& s) {
   return cat("rt::PackedColumns{", s.depth, " /* depth */, ", s.cols, " /* columns */, ", s.lanes,

@@ -7,6 +7,7 @@
 namespace etch {
 namespace rt {
 
+struct MveColumns;
 struct PackedColumns;
 struct ConvShape;
 struct FloatConvShape;
@@ -35,6 +36,7 @@ std::string text_of(const Reduced& reduced);
 std::string text_of(const Requantized& requantized);
 std::string text_of(const ConvShape& shape);
 std::string text_of(const MatMulShape& shape);
+std::string text_of(const MveColumns& columns);
 std::string text_of(const PackedColumns& columns);
 std::string text_of(const RowTerms& terms);
 std::string text_of(const PoolShape& shape);

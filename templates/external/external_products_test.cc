@@ -8,6 +8,7 @@
 #include "templates/external/float_planes.h"
 #include "templates/external/half_weights.h"
 #include "templates/external/loop.h"
+#include "templates/external/mve_columns.h"
 #include "templates/external/packed_weights.h"
 #include "templates/external/products.h"
 #include "templates/external/recurrent.h"
@@ -82,6 +83,21 @@ TEST(External, PackingOfColumnsStaysInsideItsSpans) {
           const rt::RowTerms terms{cols,    depth,   lanes,   depth + 3,
                                    kStored, kStored, kStored, kStored};
           call_between_guards(RowTermsOf{}, terms, kBytes, kBytes, kBytes, kIntsOut);
+        }
+      }
+    }
+  });
+}
+
+TEST(External, PackingOfColumnsForHeliumStaysInsideItsSpans) {
+  expect_inside([] {
+    for (const int depth : {1, 15, 16, 21}) {
+      for (const int cols : {1, 3, 8, 9}) {
+        for (const int block : {2, 4, 8}) {
+          rt::MveColumns s{depth, cols, block, cols, 1, 1, kStored, 3, 5};
+          call_between_guards(MvePackColumns{}, s, kBytes, kFloats, kIntsOut);
+          s.depth_step = 1, s.col_step = depth, s.scale_step = 0;
+          call_between_guards(MvePackColumns{}, s, kBytes, kFloats, kIntsOut);
         }
       }
     }
@@ -380,11 +396,13 @@ void call_products_of_words() {
   const Bytes<std::int16_t> out;
   for (const int columns : {1, 7, 70}) {
     for (const bool channels_last : {true, false}) {
+      if (order == rt::WordOrder::kEights && !channels_last) continue;
       for (const int corrected : {0, 1}) {
         const rt::FloatConvShape shape = float_shape(2, 3, columns, channels_last, 2);
         const rt::WordEnd plain{0, corrected, 0, -9, 9, 0, shape.in};
         call_between_guards(ConvWords<std::int16_t, rt::WordForm::kPlain, order>{}, shape, plain,
                             words, kBytes, kInts, kInts, kInts, out);
+        if constexpr (order == rt::WordOrder::kEights) continue;
         const rt::WordEnd parts{0, corrected, 0, -9, 9, 1, 2};
         call_between_guards(ConvWords<std::int16_t, rt::WordForm::kParts, order>{}, shape, parts,
                             words, kBytes, kInts, kInts, kInts, out);
@@ -396,6 +414,7 @@ void call_products_of_words() {
 TEST(External, ProductsOfWordsStayInsideTheirSpans) {
   expect_inside(call_products_of_words<rt::WordOrder::kPairs>);
   expect_inside(call_products_of_words<rt::WordOrder::kFours>);
+  expect_inside(call_products_of_words<rt::WordOrder::kEights>);
 }
 
 TEST(External, DepthwiseProductsOfWordsStayInsideTheirSpans) {

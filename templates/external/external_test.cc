@@ -82,6 +82,7 @@ TEST(External, MovesStayInsideTheirSpans) {
     const int y_step = b == 0 ? 1 : b;
     call_between_guards(CopySpread{}, kBytes, 4 * a, kOut, 4 * y_step, 4, n);
     call_between_guards(LookupSpread{}, kBytes, a, kOut, y_step, kBytes, n);
+    call_between_guards(CopyRun{}, kBytes, kOut, n);
     call_between_guards(RepeatElement{}, kBytes, kOut, 4, n);
     for (const int size : {1, 2, 4, 8}) {
       call_between_guards(RepeatEach{}, kBytes, kOut, size, 2, n);

@@ -24,6 +24,14 @@ struct CopySpread : RuntimeFunction {
   }
 };
 
+struct CopyRun : RuntimeFunction {
+  CopyRun() : RuntimeFunction("copy_run", "etch_move.h", FloatUse::kNone) {}
+  void operator()(const std::uint8_t* x, std::uint8_t* y, int n) const { rt::copy_run(x, y, n); }
+  auto spans(const std::uint8_t* x, std::uint8_t* y, int n) const {
+    return spans_of(span(x, {}, n), span(y, {}, n));
+  }
+};
+
 struct RepeatElement : RuntimeFunction {
   RepeatElement() : RuntimeFunction("repeat", "etch_move.h", FloatUse::kNone) {}
   void operator()(const std::uint8_t* x, std::uint8_t* y, int size, int n) const {

@@ -50,7 +50,9 @@ constexpr const char* name_of(rt::WordForm form) {
                                        : "rt::WordForm::kParts";
 }
 constexpr const char* name_of(rt::WordOrder order) {
-  return order == rt::WordOrder::kPairs ? "rt::WordOrder::kPairs" : "rt::WordOrder::kFours";
+  return order == rt::WordOrder::kPairs   ? "rt::WordOrder::kPairs"
+         : order == rt::WordOrder::kFours ? "rt::WordOrder::kFours"
+                                          : "rt::WordOrder::kEights";
 }
 
 template <rt::WordForm form, rt::WordOrder order>
@@ -72,8 +74,8 @@ struct ConvWords : RuntimeFunction {
              const std::int32_t* taken_off, const std::int32_t* bias, const std::int32_t* scale,
              T* y) const {
     const std::int64_t taps = std::int64_t{s.axis[0].kernel} * s.axis[1].kernel * s.axis[2].kernel;
-    const std::int64_t pairs = std::int64_t{s.group} * s.out * taps * ((s.in + 1) / 2);
-    return word_spans<form>(s, end, x, span(w, {}, pairs * 2), taken_off, bias, scale, y);
+    const std::int64_t bytes = std::int64_t{s.group} * s.out * taps * rt::bytes_of_tap<order>(s, 1);
+    return word_spans<form>(s, end, x, span(w, {}, bytes), taken_off, bias, scale, y);
   }
 };
 

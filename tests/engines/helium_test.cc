@@ -23,6 +23,7 @@
 #include "tests/support/generated_batch.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/residual_cases.h"
+#include "tests/support/run_time_cases.h"
 #include "tests/support/table_cases.h"
 #include "tests/support/tensors.h"
 
@@ -233,6 +234,8 @@ TEST(Helium, AveragesDivideAsTheReferenceDoes) {
 }
 
 TEST(Helium, PoolsAgree) { expect_agreement(pools(48), 2); }
+
+TEST(Helium, ProductsOfTwoInputsAgree) { expect_agreement(products_of_two_inputs(5), 40); }
 
 TEST(Helium, ProductsOfMatricesAgree) { expect_agreement(other_operators(1), 30); }
 

@@ -15,6 +15,7 @@
 #include "compiler/kernels/conv/portable/plan.h"
 #include "compiler/kernels/conv/tiles.h"
 #include "compiler/kernels/conv/tuning.h"
+#include "compiler/kernels/products/mve_product.h"
 #include "compiler/lower/arguments.h"
 #include "compiler/stage/staged_step_impl.h"
 
@@ -46,15 +47,35 @@ bool is_per_tensor(const Lowering& lowering, const Node& node, int i) {
   return element_count(*lowering.value(node.inputs[at]).shape) == 1;
 }
 
-namespace {
-
-constexpr int kByteCentre = 128;  // b minus this is an int8
+std::optional<int> moved(std::optional<int> zero, const rt::Stored& stored) {
+  if (!zero) return std::nullopt;
+  return *zero + stored.offset;
+}
 
 std::int64_t step_of_dimension(const View& view, int from_the_end) {
   return view.rank() < from_the_end
              ? 0
              : steps_of(view)[static_cast<std::size_t>(view.rank() - from_the_end)];
 }
+
+MatrixPairs matrix_pairs(const Shape& batch, const View& a, const View& b, const View& y) {
+  MatrixPairs out;
+  const std::vector<std::int64_t> a_steps = batch_steps(a, batch);
+  const std::vector<std::int64_t> b_steps = batch_steps(b, batch);
+  const std::vector<std::int64_t> y_steps = steps_of(y);
+  for (std::size_t d = 0; d < batch.size(); ++d) {
+    if (batch[d] == 1) continue;
+    out.axes.push_back({static_cast<int>(batch[d]), {a_steps[d], b_steps[d], y_steps[d], 0}});
+  }
+  const auto others = std::stable_partition(out.axes.begin(), out.axes.end(),
+                                            [](const RowAxis& axis) { return axis.step[1] != 0; });
+  out.b_axes = static_cast<std::size_t>(others - out.axes.begin());
+  return out;
+}
+
+namespace {
+
+constexpr int kByteCentre = 128;  // b minus this is an int8
 
 // Row m and element c of one matrix as pixel m and channel c of an image.
 View as_pixels(const View& view, std::int64_t rows, std::int64_t row_step, std::int64_t channels) {
@@ -77,26 +98,6 @@ AccumulatorRange range_of_sum(const AccumulatorRange& a, const AccumulatorRange&
   const auto [low, high] =
       std::minmax({a.low * b.low, a.low * b.high, a.high * b.low, a.high * b.high});
   return {depth * low, depth * high};
-}
-
-std::optional<int> moved(std::optional<int> zero, const rt::Stored& stored) {
-  if (!zero) return std::nullopt;
-  return *zero + stored.offset;
-}
-
-// Pairs of matrices: those axes first along which b changes, so that it is packed once for others.
-void set_axes(PackedProductPlan& plan, const Shape& batch, const View& a, const View& b,
-              const View& y) {
-  const std::vector<std::int64_t> a_steps = batch_steps(a, batch);
-  const std::vector<std::int64_t> b_steps = batch_steps(b, batch);
-  const std::vector<std::int64_t> y_steps = steps_of(y);
-  for (std::size_t d = 0; d < batch.size(); ++d) {
-    if (batch[d] == 1) continue;
-    plan.axes.push_back({static_cast<int>(batch[d]), {a_steps[d], b_steps[d], y_steps[d], 0}});
-  }
-  const auto others = std::stable_partition(plan.axes.begin(), plan.axes.end(),
-                                            [](const RowAxis& axis) { return axis.step[1] != 0; });
-  plan.b_axes = static_cast<std::size_t>(others - plan.axes.begin());
 }
 
 void set_columns(PackedProductPlan& plan, const MatMulGeometry& g, const IsaTraits& isa,
@@ -150,8 +151,36 @@ void add_scratch(Lowering& lowering, StepArguments& arguments, const PackedProdu
 
 }  // namespace
 
+ConvProblem packed_problem(const Lowering& lowering, const PackedProduct& product, const View& a,
+                           const View& b, const View& y) {
+  const MatMulGeometry& g = product.geometry;
+  const bool is_row = a.rank() == 1;
+  const bool is_column = b.rank() == 1;
+  ConvProblem problem = matrix_problem(a, y, g.rows, g.depth, g.cols);
+  problem.x = as_pixels(a, g.rows, is_row ? 0 : step_of_dimension(a, 2), g.depth);
+  problem.y = as_pixels(y, g.rows, is_row ? 0 : step_of_dimension(y, is_column ? 1 : 2), g.cols);
+  problem.scale = product.scale;
+  problem.out = product.out;
+  const int y_offset = lowering.stored_offset(y);
+  problem.out.zero_point += y_offset;
+  problem.out.low += y_offset;
+  problem.out.high += y_offset;
+  RunTimeWeights& run_time = problem.run_time.emplace();
+  run_time.range = range_of_sum(difference(moved(product.a_zero, stored_as(a))),
+                                difference(moved(product.b_zero, stored_as(b))), g.depth);
+  return problem;
+}
+
 void add_packed_product(Lowering& lowering, const Node& node, const PackedProduct& product) {
   const MatMulGeometry& g = product.geometry;
+  const auto new_output = [&] {
+    return lowering.new_output(node, 0, row_major(static_cast<int>(g.output.size())));
+  };
+  std::optional<View> placed;
+  if (mve_product_serves(lowering, node, product)) {
+    placed = new_output();
+    if (add_mve_product(lowering, node, product, *placed)) return;
+  }
   const IsaTraits& isa = lowering.isa();
   auto step = std::make_unique<PackedProductStep>();
   StepArguments arguments(lowering, node, *step);
@@ -161,25 +190,12 @@ void add_packed_product(Lowering& lowering, const Node& node, const PackedProduc
   plan.a_zero = arguments.parameter(product.inputs.x_zero_point, "a_zero_point").argument;
   plan.b = b.argument;
   plan.b_zero = arguments.parameter(product.inputs.w_zero_point, "b_zero_point").argument;
-  const std::optional<int> a_zero = moved(product.a_zero, a.argument.stored);
   const std::optional<int> b_zero = moved(product.b_zero, b.argument.stored);
   const bool row_terms = isa.weight_form == WeightForm::kS8x4 && b_zero != kByteCentre;
 
-  const View y = lowering.new_output(node, 0, row_major(static_cast<int>(g.output.size())));
-  const bool is_row = a.view.rank() == 1;
-  const bool is_column = b.view.rank() == 1;
-  const std::int64_t a_row = is_row ? 0 : step_of_dimension(a.view, 2);
-  ConvProblem problem = matrix_problem(a.view, y, g.rows, g.depth, g.cols);
-  problem.x = as_pixels(a.view, g.rows, a_row, g.depth);
-  problem.y = as_pixels(y, g.rows, is_row ? 0 : step_of_dimension(y, is_column ? 1 : 2), g.cols);
-  problem.scale = product.scale;
-  problem.out = product.out;
-  const int y_offset = lowering.stored_offset(y);
-  problem.out.zero_point += y_offset;
-  problem.out.low += y_offset;
-  problem.out.high += y_offset;
-  problem.run_time = {operands_after(arguments.operands(), row_terms),
-                      range_of_sum(difference(a_zero), difference(b_zero), g.depth)};
+  const View y = placed ? *placed : new_output();
+  ConvProblem problem = packed_problem(lowering, product, a.view, b.view, y);
+  problem.run_time->operands = operands_after(arguments.operands(), row_terms);
   Tuning tuning;
   tuning.for_all_sizes = lowering.tuning().for_all_sizes;
   PlannedConv planned = plan_conv(problem, isa, tuning);
@@ -188,12 +204,12 @@ void add_packed_product(Lowering& lowering, const Node& node, const PackedProduc
   ETCH_CHECK(plan.conv.regions.front().rows == 1 && plan.conv.regions.front().planes == 1);
 
   set_columns(plan, g, isa, a, b);
-  set_axes(plan, g.batch, a.view, b.view, y);
+  plan.pairs = matrix_pairs(g.batch, a.view, b.view, y);
   if (row_terms) {
     plan.row_terms = {static_cast<std::int32_t>(g.rows),
                       static_cast<std::int32_t>(g.depth),
                       isa.lanes,
-                      a_row,
+                      a.view.rank() == 1 ? 0 : step_of_dimension(a.view, 2),
                       a.argument.stored,
                       plan.a_zero.stored,
                       b.argument.stored,

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "compiler/ir/geometry/matrix_product.h"
+#include "compiler/kernels/conv/problem.h"
 #include "compiler/kernels/products/general.h"
 #include "compiler/lower/lowering.h"
 #include "compiler/stage/staged_step.h"
@@ -32,6 +33,19 @@ bool is_per_tensor(const Lowering& lowering, const Node& node, int i);
 
 // Neither depth nor output may be empty.
 void add_packed_product(Lowering& lowering, const Node& node, const PackedProduct& product);
+
+// The zero point of the bytes as they are stored.
+std::optional<int> moved(std::optional<int> zero, const rt::Stored& stored);
+
+// In elements; 0 where the view lacks the dimension.
+std::int64_t step_of_dimension(const View& view, int from_the_end);
+
+// The product of one pair as a convolution whose weights the step packs.
+ConvProblem packed_problem(const Lowering& lowering, const PackedProduct& product, const View& a,
+                           const View& b, const View& y);
+
+// Those axes first along which b changes, so that it is packed once for the others.
+MatrixPairs matrix_pairs(const Shape& batch, const View& a, const View& b, const View& y);
 
 // Steps of an operand's matrices along the dimensions of the broadcast batch, in elements.
 std::vector<std::int64_t> batch_steps(const View& view, const Shape& batch);

@@ -205,7 +205,9 @@ void add_product_of_integers(Lowering& lowering, const Node& node, const PackedW
   const std::int64_t blocks = w.rows * rt::blocks_of(shape.depth, shape.block);
   const std::int64_t values =
       w.rows * rt::values_of_word(w.bits) * rt::words_of_depth(shape.depth, shape.block, w.bits);
-  plan.quantized = arguments.scratch("quantized", lowering.scratch(DType::kS8, values));
+  const View quantized = lowering.scratch(DType::kS8, values);
+  if (lowering.isa().assembly == Assembly::kMve) lowering.align(quantized, 4);
+  plan.quantized = arguments.scratch("quantized", quantized);
   plan.a_sums = arguments.scratch("a_sums", lowering.scratch(DType::kS32, blocks));
   plan.a_scales = arguments.scratch("a_scales", lowering.scratch(DType::kF32, blocks));
   plan.y = add_y(lowering, node, arguments);

@@ -114,6 +114,39 @@ Tensor in_pairs(const ConvGeometry& g, const Weights& w, rt::WordOrder order) {
   return out;
 }
 
+Tensor in_eights(const ConvGeometry& g, const Weights& w) {
+  constexpr std::int64_t kChannels = rt::channels_in_row(rt::WordOrder::kEights);
+  const std::int64_t taps = taps_of(g), rows = (g.in_per_group() + kChannels - 1) / kChannels;
+  Tensor out(DType::kU8, {g.out_channels * taps * rows * kChannels});
+  auto to = out.as<std::uint8_t>().begin();
+  for (std::int64_t group = 0; group < g.out_channels; group += g.out_per_group()) {
+    const std::int64_t end = group + g.out_per_group();
+    for (std::int64_t first = group; first < end; first += rt::kPanel) {
+      const std::int64_t width = std::min<std::int64_t>(rt::kPanel, end - first);
+      for (std::int64_t row = 0; row < taps * rows; ++row) {
+        for (std::int64_t i = 0; i < width * kChannels; ++i) {
+          *to++ = static_cast<std::uint8_t>(
+              w.packed(first + i / kChannels, row % rows * kChannels + i % kChannels, row / rows));
+        }
+      }
+    }
+  }
+  return out;
+}
+
+Tensor packed_weights(const ConvGeometry& g, const Weights& w, rt::WordOrder order) {
+  return order == rt::WordOrder::kEights ? in_eights(g, w) : in_pairs(g, w, order);
+}
+
+// Helium multiplies eight neighbouring channels at a time, of which three or more pay.
+rt::WordOrder order_of(const IsaTraits& isa, const WordConvPlan& plan) {
+  const bool helium = isa.assembly == Assembly::kMve;
+  if (helium && plan.form != rt::WordForm::kParts && plan.shape.x_channel == 1 &&
+      plan.shape.in >= 3)
+    return rt::WordOrder::kEights;
+  return helium || isa.assembly == Assembly::kDsp ? rt::WordOrder::kFours : rt::WordOrder::kPairs;
+}
+
 // x as the kernel sees it has the zero point `zero`: what each position of the kernel adds by that,
 // for each part of the channels.
 Tensor added_per_tap(const WordConv& conv, const Weights& w, std::int64_t zero) {
@@ -213,12 +246,15 @@ WordProductCertificate certificate_of(const WordConv& conv, const Weights& weigh
 void add_constants(StepArguments& arguments, WordConvPlan& plan, const WordConv& conv,
                    const Weights& weights, const Tensor& bias, std::int64_t zero) {
   const ConvGeometry& g = conv.geometry;
-  plan.w =
-      plan.depthwise
-          ? arguments.data(by_position(g, weights), "weights", "per position of the kernel")
-                .argument
-          : arguments.data(in_pairs(g, weights, plan.order), "weights", "pairs, see etch_words.h")
-                .argument;
+  plan.w = plan.depthwise
+               ? arguments.data(by_position(g, weights), "weights", "per position of the kernel")
+                     .argument
+               : arguments
+                     .data(packed_weights(g, weights, plan.order), "weights",
+                           plan.order == rt::WordOrder::kEights
+                               ? "rows of eight channels, see etch_words.h"
+                               : "pairs, see etch_words.h")
+                     .argument;
   const Tensor none(DType::kS32, {1});
   plan.taken_off = arguments
                        .data(zero != 0 ? added_per_tap(conv, weights, zero) : none, "taken_off",
@@ -286,9 +322,7 @@ void add_word_conv(Lowering& lowering, const Node& node, const WordConv& conv) {
   plan.form = !one_part             ? rt::WordForm::kParts
               : may_have_ties(conv) ? rt::WordForm::kTies
                                     : rt::WordForm::kPlain;
-  const bool has_smlad =
-      lowering.isa().assembly == Assembly::kDsp || lowering.isa().assembly == Assembly::kMve;
-  plan.order = has_smlad ? rt::WordOrder::kFours : rt::WordOrder::kPairs;
+  plan.order = order_of(lowering.isa(), plan);
   plan.end = {is_unsigned ? 0x8000 : 0,
               zero != 0 ? 1 : 0,
               conv.y_zero,

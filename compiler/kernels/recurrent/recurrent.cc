@@ -13,6 +13,10 @@
 #include "compiler/kernels/conv/dsp/pack.h"
 #include "compiler/kernels/conv/dsp/plan.h"
 #include "compiler/kernels/conv/dsp/serves.h"
+#include "compiler/kernels/conv/helium/conv.h"
+#include "compiler/kernels/conv/helium/describe.h"
+#include "compiler/kernels/conv/helium/pack.h"
+#include "compiler/kernels/conv/helium/plan.h"
 #include "compiler/kernels/conv/operands.h"
 #include "compiler/kernels/conv/pieces.h"
 #include "compiler/kernels/conv/portable/conv.h"
@@ -298,21 +302,39 @@ class Builder {
     ConvProblem plain = problem;
     plain.x_zero_point = 0;
     plain.zero_point_at_run_time = false;
+    if (mve_conv_serves(plain, lowering_.isa())) return add_for_helium(problem, plain, out);
     if (!dsp_conv_serves(plain, lowering_.isa())) return false;
     PlannedDspConv planned = plan_dsp_conv(plain, lowering_.isa());
     PackedDspConv packed = pack_dsp_conv(plain, lowering_.isa(), planned);
-    std::vector<std::int32_t> factors;
-    for (std::int64_t m = 0; m < problem.geometry.out_channels; ++m)
-      factors.push_back(folded_bias(problem, m, all_taps(problem)));
-    step_->constants.push_back(int32_array("factors", factors, "-sum(w)"));
+    add_factors(problem, out);
     for (ConstantArray& constant : packed.constants)
       step_->constants.push_back(std::move(constant));
     step_->assembly = std::move(planned.assembly);
     step_->schedule = describe_dsp_conv(plain, planned).schedule;
-    out.lanes = narrow(problem.geometry.out_channels);
     out.assembly = std::move(planned.plan);
     out.assembly->stream_words = packed.stream_words;
     return true;
+  }
+
+  bool add_for_helium(const ConvProblem& problem, const ConvProblem& plain, QuantizedState& out) {
+    std::optional<PlannedMveConv> planned = plan_mve_conv(plain, lowering_.isa());
+    if (!planned) return false;
+    add_factors(problem, out);
+    step_->constants.push_back(int32_array("stream", pack_mve_conv(plain, *planned),
+                                           "per block of channels: packed weights, biases"));
+    step_->assembly = std::move(planned->assembly);
+    step_->schedule = describe_mve_conv(plain, planned->plan).schedule;
+    out.helium = std::move(planned->plan);
+    return true;
+  }
+
+  // What the zero point is multiplied by.
+  void add_factors(const ConvProblem& problem, QuantizedState& out) {
+    std::vector<std::int32_t> factors;
+    for (std::int64_t m = 0; m < problem.geometry.out_channels; ++m)
+      factors.push_back(folded_bias(problem, m, all_taps(problem)));
+    step_->constants.push_back(int32_array("factors", factors, "-sum(w)"));
+    out.lanes = narrow(problem.geometry.out_channels);
   }
 
   void add_operands(const View& q, const View& sums, QuantizedState& out) {
@@ -325,6 +347,10 @@ class Builder {
     out.start = arguments_.scratch("start", lowering_.scratch(DType::kS32, out.lanes));
     out.scale = arguments_.scratch("scale", lowering_.scratch(DType::kF32, 1));
     out.zero = arguments_.scratch("zero_point", lowering_.scratch(DType::kU8, 1));
+    if (out.helium) {
+      out.helium->x = out.q;
+      out.helium->y = out.sums;
+    }
     if (!out.assembly) return;
     DspConvPlan& plan = *out.assembly;
     ETCH_CHECK(!plan.copies && !plan.finishes && !plan.add);

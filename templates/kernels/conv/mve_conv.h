@@ -25,6 +25,8 @@ struct MveConvPlan {
   int rest_pixels = 0;            // 0: there is none
   std::int64_t stream_words = 0;  // per group
   std::int64_t reach = 0;         // bytes of x that are read from a pixel's first tap on
+  // Operands; the residual is 1 if there is one. -1: the stream is a constant.
+  int x = 0, y = 1, stream = -1;
 };
 
 namespace mve_detail {
@@ -82,9 +84,11 @@ class Loops {
 
   void one(const Place<S>& at, const std::string& function, int pixels) {
     const ConvRegion& r = region_;
-    const auto x = s_.template operand<const std::uint8_t>(0) + at.x + Index(r.x_offset);
-    const auto stream = s_.template constant<const std::int32_t>("stream") + at.stream;
-    const auto y = s_.template operand<Out>(plan_.add.is_there ? 2 : 1) + at.y + Index(r.y_offset);
+    const auto x = s_.template operand<const std::uint8_t>(plan_.x) + at.x + Index(r.x_offset);
+    const auto stream = (plan_.stream < 0 ? s_.template constant<const std::int32_t>("stream")
+                                          : s_.template operand<const std::int32_t>(plan_.stream)) +
+                        at.stream;
+    const auto y = s_.template operand<Out>(plan_.y) + at.y + Index(r.y_offset);
     const AssemblyCall call(function, "etch_mve.h",
                             plan_.out.is_int32 ? FloatUse::kNone : FloatUse::kUsed);
     const auto native = [this, pixels](const std::uint8_t* from, const std::int32_t* factors,
@@ -117,13 +121,19 @@ class Loops {
 
 }  // namespace mve_detail
 
+// From a place of x and y on, for steps that do more than one convolution.
+template <class S>
+void mve_conv_kernel_at(S& s, const MveConvPlan& plan, const mve_detail::Place<S>& place) {
+  if (plan.out.is_int32) {
+    mve_detail::Loops<S, std::int32_t>(s, plan).around(0, place);
+  } else {
+    mve_detail::Loops<S, std::uint8_t>(s, plan).around(0, place);
+  }
+}
+
 template <class S>
 void mve_conv_kernel(S& s, const MveConvPlan& plan) {
-  if (plan.out.is_int32) {
-    mve_detail::Loops<S, std::int32_t>(s, plan).around(0, {});
-  } else {
-    mve_detail::Loops<S, std::uint8_t>(s, plan).around(0, {});
-  }
+  mve_conv_kernel_at(s, plan, {});
 }
 
 }  // namespace etch

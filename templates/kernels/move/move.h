@@ -64,6 +64,13 @@ inline bool is_spread(const Move& move) {
          !nest.axes.empty() && nest.axes.back().step[0] >= 0;
 }
 
+// Runs that cores without vectors copy by words from any place, which verbs do not say.
+inline bool is_run_for_words(const Move& move, const IsaTraits& isa) {
+  constexpr int kLeast = 16;
+  const bool words = isa.assembly == Assembly::kDsp || isa.assembly == Assembly::kMve;
+  return words && move.flip == 0 && move.nest.run >= kLeast && move.nest.out_step == 1;
+}
+
 template <class S>
 void copy_spread(S& s, const Move& move, int output) {
   Nest nest = move.nest;
@@ -141,6 +148,11 @@ void copy(S& s, const Move& move, int output) {
   }
   if (is_spread(move)) {
     copy_spread(s, move, output);
+    return;
+  }
+  if (is_run_for_words(move, s.isa())) {
+    rows(s, move.nest, move, output,
+         [&](const auto& x, const auto& y) { s.call(external::CopyRun{}, x, y, move.nest.run); });
     return;
   }
   nest_detail::chunks(s, move.nest, 4 * s.isa().lanes, [&](const nest_detail::At<S>& at, int n) {

@@ -4,14 +4,13 @@
 // around both.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <optional>
-#include <vector>
 
 #include "templates/external/products.h"
 #include "templates/kernels/arguments.h"
 #include "templates/kernels/conv/conv.h"
+#include "templates/kernels/products/matrices.h"
 
 namespace etch {
 
@@ -20,9 +19,8 @@ struct PackedProductPlan {
   Argument a_zero, b, b_zero;
   rt::PackedColumns columns{};            // of b; those of a block follow from `conv`
   std::optional<rt::RowTerms> row_terms;  // if the sums of rows count
-  std::vector<RowAxis> axes;              // of the batch: steps of a, b, y in elements
-  std::size_t b_axes = 0;                 // the first so many change b, the others do not
-  ConvPlan conv;                          // of one pair; its operands are this step's
+  MatrixPairs pairs;
+  ConvPlan conv;  // of one pair; its operands are this step's
 };
 
 namespace packed_product_detail {
@@ -54,27 +52,17 @@ void pack(S& s, const PackedProductPlan& p, const typename S::Index& matrix) {
 }
 
 template <class S>
-void matrices(S& s, const PackedProductPlan& p, std::size_t axis, const RowPlace<S>& at) {
-  static constexpr const char* kNames[] = {"i0", "i1", "i2", "i3", "i4", "i5", "i6", "i7"};
-  if (axis == p.b_axes) pack(s, p, at[1]);
-  if (axis < p.axes.size()) {
-    const RowAxis& here = p.axes[axis];
-    s.loop(kNames[axis], here.count, [&](const typename S::Index& i) {
-      RowPlace<S> inner = at;
-      for (std::size_t o = 0; o < kRowOperands; ++o) inner[o] = at[o] + i * here.step[o];
-      matrices(s, p, axis + 1, inner);
-    });
-    return;
-  }
+void multiply(S& s, const PackedProductPlan& p, const typename S::Index& a,
+              const typename S::Index& y) {
   if (p.row_terms) {
     using Byte = std::uint8_t;
-    s.call(external::RowTermsOf{}, *p.row_terms, s.template operand<const Byte>(0) + at[0],
+    s.call(external::RowTermsOf{}, *p.row_terms, s.template operand<const Byte>(0) + a,
            pointer_to<Byte>(s, p.a_zero), pointer_to<Byte>(s, p.b_zero),
            s.template operand<std::int32_t>(p.conv.operands.row_terms));
   }
   conv_detail::Place<S> place;
-  place.x = at[0];
-  place.y = at[2];
+  place.x = a;
+  place.y = y;
   conv_kernel_at(s, p.conv, place);
 }
 
@@ -82,9 +70,12 @@ void matrices(S& s, const PackedProductPlan& p, std::size_t axis, const RowPlace
 
 template <class S>
 void packed_product_kernel(S& s, const PackedProductPlan& plan) {
+  using Index = typename S::Index;
   RowPlace<S> start;
-  for (std::size_t o = 0; o < kRowOperands; ++o) start[o] = typename S::Index(0);
-  packed_product_detail::matrices(s, plan, 0, start);
+  for (Index& each : start) each = Index(0);
+  over_matrices(
+      s, plan.pairs, 0, start, [&](const Index& b) { packed_product_detail::pack(s, plan, b); },
+      [&](const Index& a, const Index& y) { packed_product_detail::multiply(s, plan, a, y); });
 }
 
 }  // namespace etch

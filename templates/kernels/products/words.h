@@ -27,6 +27,10 @@ void call_words(S& s, const Function& function, const WordConvPlan& p) {
 template <class T, rt::WordForm form, class S>
 void word_conv_of(S& s, const WordConvPlan& p) {
   using rt::WordOrder;
+  if constexpr (form != rt::WordForm::kParts) {
+    if (p.order == WordOrder::kEights)
+      return call_words<T, std::uint8_t>(s, external::ConvWords<T, form, WordOrder::kEights>{}, p);
+  }
   if (p.order == WordOrder::kFours)
     return call_words<T, std::uint8_t>(s, external::ConvWords<T, form, WordOrder::kFours>{}, p);
   call_words<T, std::uint8_t>(s, external::ConvWords<T, form, WordOrder::kPairs>{}, p);

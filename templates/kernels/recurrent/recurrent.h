@@ -15,6 +15,7 @@
 #include "templates/kernels/arguments.h"
 #include "templates/kernels/conv/conv.h"
 #include "templates/kernels/conv/dsp_conv.h"
+#include "templates/kernels/conv/mve_conv.h"
 #include "templates/kernels/rows/function.h"
 
 namespace etch {
@@ -43,6 +44,7 @@ struct RecurrentPart {
 struct QuantizedState {
   ConvPlan conv;
   std::optional<DspConvPlan> assembly;                  // instead of it
+  std::optional<MveConvPlan> helium;                    // instead of both
   int q = 0, sums = 0, start = 0, scale = 0, zero = 0;  // operands
   int lanes = 0;                                        // entries of "factors" and of start
   int offset = 0;  // what the product adds to every byte of the state
@@ -210,8 +212,11 @@ class Loop {
     s_.call(external::FoldZeroPoint{}, s_.template operand<const std::uint8_t>(q.zero),
             rt::Stored{0, 0}, q.offset, s_.template constant<const std::int32_t>("factors"),
             s_.template operand<std::int32_t>(q.start), q.lanes);
-    if (q.assembly) {
-      s_.block([&] { dsp_conv_kernel(s_, *q.assembly); });
+    if (q.assembly || q.helium) {
+      s_.block([&] {
+        if (q.helium) return mve_conv_kernel(s_, *q.helium);
+        dsp_conv_kernel(s_, *q.assembly);
+      });
       s_.call(external::AddToRows{}, s_.template operand<const std::int32_t>(q.start),
               s_.template operand<std::int32_t>(q.sums), p_.rows.rows, n);
     } else {

@@ -107,12 +107,12 @@ std::vector<rt::MvePiece> repetitions_of(const std::vector<Piece>& pieces, std::
 // ---- the tile ----
 
 // As many pixels as there are, up to 4, and channels so that there are 8 sums.
-rt::MveTile tile_of(const ConvProblem& problem, const ConvRegion& place) {
+rt::MveTile tile_of(const ConvProblem& problem, const ConvRegion& place, int offset) {
   const int pixels = std::min(4, place.cols);
   const int block = pixels >= 3 ? 2 : 8 / pixels;
   return {pixels, static_cast<std::ptrdiff_t>(place.x_col),
           block,  static_cast<int>(problem.geometry.out_per_group()),
-          false,  mve_weight_offset(problem).value()};
+          false,  offset};
 }
 
 rt::MveAdd add_of(const AddResidual& add, const ConvRegion& place) {
@@ -153,25 +153,32 @@ bool pays_to_gather(const MveConvPlan& p, std::size_t pieces) {
 }
 
 // Whether all that is read of x starts at multiples of 4 bytes.
-bool is_in_words(const ConvProblem& problem, const MveConvPlan& p) {
+bool is_in_words(const ConvProblem& problem, const MveConvPlan& p, const MvePacking* packing) {
   const ConvRegion& r = p.place;
   std::int64_t bits = problem.x.offset | r.x_offset | r.x_plane | r.x_row | r.x_col;
   for (const ConvLoop& loop : p.axes) bits |= loop.x_step;
   for (const rt::MvePiece& piece : p.pieces) bits |= piece.offset | piece.step;
+  if (packing != nullptr) {
+    for (const std::int64_t step : packing->x_steps) bits |= step;
+  }
   return bits % 4 == 0 && !p.tile.gathered;
 }
 
-MveConvPlan plan_of(const ConvProblem& problem, const Requantize& out, const Place& place) {
+MveConvPlan plan_of(const ConvProblem& problem, const Requantize& out, const Place& place,
+                    int offset) {
   MveConvPlan p;
   p.place = place.region;
   p.axes = loops_around(problem);
   p.pieces = repetitions_of(place.pieces, place.region.x_offset);
   p.reach = reach_of(place.pieces, place.region.x_offset);
-  p.tile = tile_of(problem, p.place);
+  p.tile = tile_of(problem, p.place, offset);
   p.rest_pixels = p.place.cols % p.tile.pixels;
   p.out = {out.kind == Requantize::Kind::kInt32, out.zero_point, out.low, out.high,
            static_cast<std::ptrdiff_t>(p.place.y_col)};
-  if (problem.residual) p.add = add_of(problem.residual->add, p.place);
+  if (problem.residual) {
+    p.add = add_of(problem.residual->add, p.place);
+    p.y = 2;
+  }
   p.tile.gathered = pays_to_gather(p, place.pieces.size());
   return p;
 }
@@ -188,16 +195,18 @@ std::optional<int> mve_weight_offset(const ConvProblem& problem) {
   return std::max(0, -*least);
 }
 
-std::optional<PlannedMveConv> plan_mve_conv(const ConvProblem& problem, const IsaTraits& isa) {
+std::optional<PlannedMveConv> plan_mve_conv(const ConvProblem& problem, const IsaTraits& isa,
+                                            const MvePacking* packing) {
   PlannedMveConv out;
   out.proof = prove_range(problem, isa);
   if (out.proof.out.kind == Requantize::Kind::kInteger) return std::nullopt;
   std::optional<Place> place = place_of(problem);
   if (!place) return std::nullopt;
   MveConvPlan& p = out.plan;
-  p = plan_of(problem, out.proof.out, *place);
+  const int offset = packing != nullptr ? packing->offset : mve_weight_offset(problem).value();
+  p = plan_of(problem, out.proof.out, *place, offset);
   out.pieces = std::move(place->pieces);
-  const bool words = is_in_words(problem, p);
+  const bool words = is_in_words(problem, p, packing);
   const MveConv whole = function_of(p, p.tile.pixels, words);
   if (!fits(whole)) return std::nullopt;
   p.stream_words = whole.stream_words();
