@@ -8,6 +8,7 @@
 #include "compiler/base/text.h"
 #include "compiler/ops/op.h"
 #include "compiler/ops/region_begin/op.h"
+#include "compiler/ops/region_end/op.h"
 #include "compiler/passes/attributes.h"
 #include "compiler/passes/compositions/parts.h"
 
@@ -242,28 +243,24 @@ void CountedRows::refuse(const Node& node, const Rows& rows) {
            "them, and Scatter can be compiled, this cannot")});
 }
 
-// What is guarded has the rows of what it is another name of. Their number is computed before the
-// branch, as everything that reads no guarded value.
-void CountedRows::enter_branch(const Node& begin) {
-  for (std::size_t i = 2; i < begin.inputs.size(); ++i) {
-    if (const Rows* const rows = rows_of(begin.inputs[i]))
-      mark(begin.outputs[i - 1], rows->axis, Rows(*rows));
-  }
-}
-
 std::vector<Node> CountedRows::write(const Node& node) {
   std::vector<Node> out;
-  if (is_region_begin(node) && node.op_type == "If" && rows_of(node, 1) == nullptr) {
-    enter_branch(node);
-    return {node};
-  }
   const auto given = std::ranges::find_if(node.inputs, [&](ValueId id) { return rows_of(id); });
   const bool reads_size = std::ranges::any_of(node.inputs, [&](ValueId id) { return size_of(id); });
   if (given == node.inputs.end() && !reads_size) {
     Parts parts(graph_, node, sink_);
     make(parts, node);
+    for (const ValueId id : node.outputs) {
+      if (rows_of(id) != nullptr) rows_[id].region = open_region();
+    }
     return parts.finish();
   }
+  const bool decides = rows_of(node, 0) != nullptr || rows_of(node, 1) != nullptr;
+  if (is_region_begin(node) && !reads_size && !decides) {
+    enter(node);
+    return {node};
+  }
+  if (is_region_end(node) && !reads_size && !decides) return leave(node);
   if (reads_sizes(node, out)) return out;
   if (given != node.inputs.end()) {
     if (consumes(node, out)) return out;
