@@ -63,7 +63,6 @@ REFUSALS = [
     ("undefined by ONNX", r"fmod", "Mod of floats needs fmod=1"),
     ("sizes that values decide", r"known at compile time|computed at run time|decides the shape|reads a value with",
      "buffers have fixed sizes; `--constant` makes such inputs known"),
-    ("not written yet", r"antialias", "possible, and asked for by no network so far"),
     ("older operator sets", r"E-VERSION", "files are read from ai.onnx 7 on"),
     ("no elements", r"empty|no elements", "the operator needs at least one element"),
 ]
@@ -135,7 +134,7 @@ def is_list(i, tensor):
 
 FORMS = {"": None, "lists": is_list, "rest": lambda i, tensor: i > 0, "all": lambda i, tensor: True}
 # Where all inputs may be constants: values that decide sizes.
-SIZES = re.compile(r"known at compile time|computed at run time")
+SIZES = re.compile(r"known at compile time|computed at run time|finds at run time")
 
 
 def reason_of(text):
