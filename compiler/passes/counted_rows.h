@@ -10,6 +10,7 @@
 //   - ScatterElements and ScatterND write it to a row of its own, which is cut off;
 //   - Shape gives a list of which one number is the count: where it says a size, the result has
 //     counted rows, and where it is a number, it is the count;
+//   - a loop may have a trip for each of them, which reads that row;
 //   - a loop carries them where each trip gives back as many as it got, and a branch gives their
 //     number as one more result;
 //   - an output of the network has zeros in their place, and its shape is another output.
@@ -126,6 +127,9 @@ class CountedRows {
   ValueId open_region(ValueId but = kNoValue) const;
   void enter(const Node& begin);
   std::vector<Node> leave(const Node& end);
+  std::vector<Node> enter_rows(const Node& node);
+  std::vector<Node> leave_rows(const Node& node);
+  bool is_row_of_trip(ValueId id, const Rows& rows) const;
   bool leave_loop(const Node& end);
   std::vector<Node> leave_branch(const Node& node);
   ValueId filled(Parts& parts, ValueId id, const Rows* rows, const Rows& wanted, ValueId& count);
@@ -137,6 +141,7 @@ class CountedRows {
   Graph& graph_;
   Sink& sink_;
   std::map<ValueId, Rows> rows_, sizes_;
+  std::map<ValueId, Rows> trips_;  // of loops with a trip for each of these rows
   std::map<std::pair<Rows, std::int64_t>, Rows> merged_;  // so many of each of them
 };
 

@@ -61,6 +61,39 @@ void CountedRows::enter(const Node& begin) {
   }
 }
 
+// A loop with a trip for each row: as many trips as there can be, and a condition that ends it.
+std::vector<Node> CountedRows::enter_rows(const Node& node) {
+  Parts parts(graph_, node, sink_);
+  const Rows rows = *size_of(node.inputs[0]);
+  Node begin = node;
+  ValueId more = parts.add("Less", {parts.number(DType::kS64, 0), rows.count});
+  if (node.inputs[1] != kNoValue)
+    more = parts.add("And", {more, parts.reshape(node.inputs[1], {})});
+  begin.inputs[0] = parts.number(DType::kS64, rows.most);
+  begin.inputs[1] = more;
+  trips_.emplace(begin.outputs[0], rows);
+  std::vector<Node> out = parts.take_parts();
+  const std::vector<Node> rest = concerns(begin) ? write(begin) : std::vector<Node>{begin};
+  if (rest.empty()) out.clear();  // after a report
+  out.insert(out.end(), rest.begin(), rest.end());
+  return out;
+}
+
+std::vector<Node> CountedRows::leave_rows(const Node& node) {
+  const Rows rows = trips_.extract(node.inputs[0]).mapped();
+  Parts parts(graph_, node, sink_);
+  Node end = node;
+  const ValueId next = parts.add("Add", {node.inputs[0], parts.number(DType::kS64, 1)});
+  ValueId more = parts.add("Less", {next, rows.count});
+  if (node.inputs[1] != kNoValue) more = parts.add("And", {more, node.inputs[1]});
+  end.inputs[1] = more;
+  std::vector<Node> out = parts.take_parts();
+  const std::vector<Node> rest = concerns(end) ? write(end) : std::vector<Node>{end};
+  if (rest.empty()) out.clear();  // after a report
+  out.insert(out.end(), rest.begin(), rest.end());
+  return out;
+}
+
 bool CountedRows::refuse_region(const Node& node, const Rows& rows, std::string_view why) {
   sink_.report(
       {Severity::kError, DiagKind::kUnsupported, node.index, location_of(node),

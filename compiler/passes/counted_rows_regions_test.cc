@@ -109,6 +109,38 @@ TEST(CountedRegions, WhoseNumberChangesFromTripToTripAreRefused) {
             "(Compress) finds at run time)\n");
 }
 
+// for i in range(found.size(0)): h = h * 10 + found[i], until h is above a limit.
+TEST(CountedRegions, ALoopHasATripForEachRow) {
+  for (const bool stops : {false, true}) {
+    ModelBuilder model = positives(), in = body();
+    model.initializer("h0", f32({}, {0})).initializer("first", s64({}, {0}));
+    model.node("Shape", {"found"}, {"sizes"}).node("Gather", {"sizes", "first"}, {"rows"});
+    in.input("h", kF, {}).initializer("ten", f32({}, {10})).initializer("limit", f32({}, {20}));
+    in.node("Gather", {"found", "trip"}, {"row"}).node("Mul", {"h", "ten"}, {"h1"});
+    in.node("Add", {"h1", "row"}, {"h2"}).node("Less", {"h2", "limit"}, {"small"});
+    in.output(stops ? "small" : "go").output("h2");
+    model.node("Loop", {"rows", "yes", "h0"}, {"y"}).subgraph("body", in).output("y");
+    EXPECT_EQ(run(model, {f32({4}, {1, 2, -3, 4})}).at(0), f32({}, {stops ? 124.0F : 124.0F}));
+    EXPECT_EQ(run(model, {f32({4}, {3, 2, -3, 4})}).at(0), f32({}, {stops ? 32.0F : 324.0F}));
+    EXPECT_EQ(run(model, {kNone}).at(0), f32({}, {0}));
+  }
+}
+
+// Row i + 1, or that of another loop, may be beyond those that count.
+TEST(CountedRegions, RowsThatNoTripCountsAreRefused) {
+  for (const bool over_rows : {false, true}) {
+    ModelBuilder model = positives(), in = body();
+    model.initializer("h0", f32({}, {0})).initializer("one", s64({}, {1}));
+    model.node("Shape", {"found"}, {"rows"});
+    in.input("h", kF, {}).node("Add", {"trip", "one"}, {"after"});
+    in.node("Gather", {"found", over_rows ? "after" : "trip"}, {"row"});
+    in.node("Add", {"h", "row"}, {"h2"}).output("go").output("h2");
+    model.node("Loop", {over_rows ? "rows" : "n", "yes", "h0"}, {"y"}).subgraph("body", in);
+    EXPECT_NE(errors(model.output("y")).find("node #3 (Gather): reads a value with 0 to 4 rows"),
+              std::string::npos);
+  }
+}
+
 // The slices [factor * trip + begin, factor * trip + end) of x [2, 8] in each of 3 trips.
 ModelBuilder windows(std::int64_t factor, std::int64_t begin, std::int64_t end) {
   ModelBuilder model(17), in = body();

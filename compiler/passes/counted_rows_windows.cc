@@ -88,6 +88,15 @@ class Numbers {
 
 }  // namespace
 
+// Whether `id` is the trip of a loop with one for each of these rows: a row that counts.
+bool CountedRows::is_row_of_trip(ValueId id, const Rows& rows) const {
+  const auto is_of_them = [&](const auto& each) { return each.second.source == rows.source; };
+  if (std::ranges::none_of(trips_, is_of_them)) return false;
+  const Multiple at = Numbers(graph_).multiple_of(id);
+  const auto found = trips_.find(at.root);
+  return found != trips_.end() && is_of_them(*found) && at.factor == 1 && at.offset == 0;
+}
+
 std::int64_t CountedRows::fixed_window(const Node& node, std::int64_t size) const {
   for (const std::size_t i : {std::size_t{1}, std::size_t{2}}) {
     if (size_of(node.inputs[i]) != nullptr) return 0;

@@ -322,6 +322,24 @@ Case counted_rows() {
   return made("rows that values count", model, {numbers(31, {7})});
 }
 
+// A trip for each element of x that is above 0, which may end before the last one.
+Case trips_of_rows(int limit) {
+  ModelBuilder model(17);
+  model.input("x", kF, {7}).initializer("yes", truth(true)).initializer("h0", f32({}, {0}));
+  model.initializer("zero", f32({}, {0})).initializer("first", s64({}, {0}));
+  model.node("Greater", {"x", "zero"}, {"flags"}).node("Compress", {"x", "flags"}, {"found"});
+  model.node("Shape", {"found"}, {"sizes"}).node("Gather", {"sizes", "first"}, {"rows"});
+  ModelBuilder in = body();
+  in.input("h", kF, {})
+      .initializer("ten", f32({}, {10}))
+      .initializer("limit", f32({}, {static_cast<float>(limit)}));
+  in.node("Gather", {"found", "trip"}, {"row"}).node("Mul", {"h", "ten"}, {"h1"});
+  in.node("Add", {"h1", "row"}, {"h2"}).node("Less", {"h2", "limit"}, {"small"});
+  in.output("small").output("h2");
+  model.node("Loop", {"rows", "yes", "h0"}, {"y"}).subgraph("body", in).output("y");
+  return made(cat("a trip for each row below ", limit), model, {numbers(31, {7})});
+}
+
 // Branches of different work on values of around, with a constant that both and the rest need in
 // memory, and an If in one of them.
 Case choice(bool first, bool second) {
@@ -435,6 +453,7 @@ std::vector<Case> control_cases() {
   out.push_back(scan({-1, 1}, {1, 1}, {-1, 0}, {0, 1}));
   out.push_back(scan_of_batch());
   out.push_back(counted_rows());
+  for (const int limit : {40, 1'000'000'000}) out.push_back(trips_of_rows(limit));
   out.push_back(modified_attention());
   for (const bool is_scan : {false, true}) out.push_back(unread_results(is_scan));
   for (const bool first : {false, true}) {
