@@ -43,7 +43,7 @@ void expect_near(const ModelBuilder& model, const Tensor& x, const Tensor& expec
     EXPECT_NEAR(y.as<float>()[i], expected.as<float>()[i], 2e-6);
 }
 
-Tensor counting(Shape shape) {
+Tensor from_one(Shape shape) {
   Tensor out(DType::kF32, std::move(shape));
   float at = 0;
   for (float& each : out.as<float>()) each = ++at;
@@ -51,7 +51,7 @@ Tensor counting(Shape shape) {
 }
 
 TEST(Antialias, GivesTheResultsOfTheSpecification) {
-  const Tensor x = counting({1, 1, 4, 4}), scales = f32({4}, {1, 1, 0.6F, 0.6F});
+  const Tensor x = from_one({1, 1, 4, 4}), scales = f32({4}, {1, 1, 0.6F, 0.6F});
   expect_near(resize(x.shape(), "linear", {}, &scales), x,
               f32({1, 1, 2, 2}, {2.875F, 4.5F, 9.375F, 11}));
   expect_near(resize(x.shape(), "cubic", {}, &scales), x,
@@ -64,7 +64,7 @@ TEST(Antialias, GivesTheResultsOfTheSpecification) {
 
 // The filter of what grows is as wide as without; what keeps its size is not touched.
 TEST(Antialias, DoesNotChangeWhatGrows) {
-  const Tensor x = counting({2, 3}), scales = f32({2}, {1, 2});
+  const Tensor x = from_one({2, 3}), scales = f32({2}, {1, 2});
   expect_near(resize(x.shape(), "linear", {}, &scales), x,
               f32({2, 6}, {1, 1.25F, 1.75F, 2.25F, 2.75F, 3, 4, 4.25F, 4.75F, 5.25F, 5.75F, 6}));
 }
