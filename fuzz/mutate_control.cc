@@ -1,5 +1,6 @@
 // Mutations of control flow: a node is moved into the body of a Loop, a Scan or an If, whose counts
-// and axes are now and then absurd; see mutations.h.
+// and axes are now and then absurd, or becomes what a FlexAttention does with its scores; see
+// mutations.h.
 #include <string>
 
 #include "fuzz/mutations.h"
@@ -122,6 +123,27 @@ void make_if(onnx::GraphProto& graph, const onnx::NodeProto& node, onnx::NodePro
   }
 }
 
+// Attention of its first input to itself, whose scores or shares the node changes.
+void make_attention(onnx::ModelProto& model, const onnx::NodeProto& node, onnx::NodeProto& out,
+                    Random& random) {
+  constexpr const char* kPreview = "ai.onnx.preview";
+  auto& import = *model.add_opset_import();
+  import.set_domain(kPreview);
+  import.set_version(1);
+  out.set_op_type("FlexAttention");
+  out.set_domain(kPreview);
+  for (int i = 0; i < 3; ++i) out.add_input(node.input(0));
+  out.add_output(node.output(0));
+  for (const char* const name : {"score_mod", "prob_mod"}) {
+    if (random.one_in(2)) continue;
+    const std::string scores = fresh_name(random);
+    auto& body = add_body(out, name);
+    add_input(body, scores);
+    put(body, node, random.one_in(6) ? "" : scores, random);
+    body.add_output()->set_name(body.node(0).output(0));
+  }
+}
+
 }  // namespace
 
 void enclose(onnx::ModelProto& model, Random& random) {
@@ -131,12 +153,15 @@ void enclose(onnx::ModelProto& model, Random& random) {
   const onnx::NodeProto node = graph.node(at);
   if (node.input_size() == 0 || node.output_size() == 0 || node.input(0).empty()) return;
   onnx::NodeProto out;
-  switch (random.below(3)) {
+  switch (random.below(4)) {
     case 0:
       make_loop(graph, node, out, random);
       break;
     case 1:
       make_scan(node, out, random);
+      break;
+    case 2:
+      make_attention(model, node, out, random);
       break;
     default:
       make_if(graph, node, out, random);

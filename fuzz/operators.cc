@@ -172,6 +172,7 @@ constexpr Operator kOperators[] = {
     {"Attention", "", "xxx|xxx", kHeads},
     {"Attention", "", "xxx|---i", kHeads},
     {"Attention", kMs, "xf|fxxx", kHeads},
+    {"FlexAttention", "ai.onnx.preview", "xxx", "scale softmax_precision"},
     {"LinearAttention", "", "xxx|xxx", "q_num_heads kv_num_heads scale update_rule chunk_size"},
     {"QAttention", kMs, "xwfss|xzz", kHeads},
     {"MultiHeadAttention", kMs, "xxx|fxxxx", kHeads},

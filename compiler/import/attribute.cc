@@ -105,7 +105,8 @@ class Reader {
         return fail(DiagKind::kAttr, "has no type");
       case Proto::GRAPH:
       case Proto::GRAPHS:
-        return fail(DiagKind::kUnsupported, "is a subgraph, which only If, Loop and Scan have");
+        return fail(DiagKind::kUnsupported,
+                    "is a subgraph, which only If, Loop, Scan and FlexAttention have");
       default:
         return fail(DiagKind::kUnsupported, "has a type that no supported operator takes");
     }
@@ -140,8 +141,14 @@ const Proto* referred(const Proto& proto, const AttributeBindings* bindings, con
   return found->second;
 }
 
+bool is_flex_attention(const Node& node) {
+  return node.domain == "ai.onnx.preview" && node.op_type == "FlexAttention";
+}
+
 bool is_subgraph(const Node& node, const Proto& proto) {
-  if (!node.domain.empty() || proto.type() != Proto::GRAPH) return false;
+  if (proto.type() != Proto::GRAPH) return false;
+  if (is_flex_attention(node)) return proto.name() == "score_mod" || proto.name() == "prob_mod";
+  if (!node.domain.empty()) return false;
   if (node.op_type == "Loop" || node.op_type == "Scan") return proto.name() == "body";
   return node.op_type == "If" && (proto.name() == "then_branch" || proto.name() == "else_branch");
 }

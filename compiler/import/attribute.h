@@ -24,7 +24,9 @@ const onnx::AttributeProto* referred(const onnx::AttributeProto& proto,
                                      const AttributeBindings* bindings, const Node& node,
                                      Sink& sink);
 
-// Whether the attribute is one of the two branches of an If, which are not read here.
+bool is_flex_attention(const Node& node);
+// Whether the attribute is a branch of an If, the body of a Loop or Scan, or what a FlexAttention
+// does with its scores, which are not read here.
 bool is_subgraph(const Node& node, const onnx::AttributeProto& proto);
 
 // Reads all attributes of `proto` into `node`, whose name and index are already set; `bindings` are

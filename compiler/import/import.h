@@ -39,8 +39,8 @@ struct ImportOptions {
 // holds for the same symbol of other inputs. Any other is E-SHAPE. With cuts, nodes that no cut
 // needs are left out. Inputs that options.constants names are constants of the graph. Null when an
 // error was reported: E-PARSE, E-VERSION, E-GRAPH, E-NAME, E-TENSOR, E-TYPE, E-SHAPE, E-ATTR,
-// E-EXTDATA, E-LIMIT, E-UNSUPPORTED (subgraphs but of If, Loop and Scan, sparse tensors). Never
-// throws, whatever the bytes.
+// E-EXTDATA, E-LIMIT, E-UNSUPPORTED (subgraphs but of If, Loop, Scan and FlexAttention, sparse
+// tensors). Never throws, whatever the bytes.
 std::optional<Graph> import_model(std::string_view bytes, const ImportOptions& options, Sink& sink);
 
 // Graph inputs that one inference leaves to the next.

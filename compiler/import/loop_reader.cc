@@ -1,6 +1,7 @@
 // Loop and Scan -> nodes of the list around them: a region_begin, the body's nodes, a region_end
 // (compiler/ops/region_begin/op.h). A Scan is a loop whose body begins by picking its slices. What
 // the body hands on unchanged is no part of the loop: it is known before, perhaps when compiling.
+// The Scan of ai.onnx 8, whose inputs have a batch in front, is a Scan in a Scan over the batch.
 #include <algorithm>
 #include <iterator>
 #include <map>
@@ -125,6 +126,39 @@ bool take_axes(Node& node, std::size_t slices, LoopParts& parts) {
 }
 }  // namespace
 
+// Makes the Scan of ai.onnx 8 one of ai.onnx 9 on each element of a batch.
+bool NodeReader::take_batch(Node& node) {
+  if (node.inputs.empty() || node.inputs[0] != kNoValue) {
+    fail(DiagKind::kUnsupported, node,
+         "input 0 (sequence_lens) of the Scan of ai.onnx 8 must be omitted: ai.onnx 9 has it no "
+         "longer, because all sequences of a batch have one length");
+    return false;
+  }
+  node.inputs.erase(node.inputs.begin());
+  const auto directions = node.attributes.extract("directions");
+  if (!directions.empty())
+    node.attributes["scan_input_directions"] = std::move(directions.mapped());
+  return true;
+}
+
+// The scan of one element of the batch, inside of one over all of them.
+void NodeReader::add_batch(const Node& node, const LoopParts& parts, std::vector<Node> body,
+                           std::vector<Node>& out) {
+  Node each = node;
+  for (std::vector<ValueId>* const ids : {&each.inputs, &each.outputs})
+    for (ValueId& id : *ids) id = graph_.add_value({"", {}, {}, nullptr});
+  std::vector<Node> nodes;
+  add_loop(each, parts, std::move(body), nodes);
+  LoopParts batch;
+  batch.scans = true;
+  batch.scanned = each.inputs.size();
+  batch.input_axes = batch.input_from_end = AxisList(each.inputs.size(), 0);
+  batch.output_axes = batch.output_from_end = AxisList(each.outputs.size(), 0);
+  batch.names = std::move(each.inputs);
+  batch.results = std::move(each.outputs);
+  add_loop(node, batch, std::move(nodes), out);
+}
+
 bool NodeReader::find_parts(const onnx::NodeProto& proto, Node& node, LoopParts& parts) {
   const auto refuse = [&](DiagKind kind, std::string what) {
     fail(kind, node, std::move(what));
@@ -206,6 +240,9 @@ bool NodeReader::name_inputs(const Node& node, const LoopParts& parts, Scope& bo
 
 bool NodeReader::read_loop(const onnx::NodeProto& proto, Node& node, Scope& scope,
                            std::vector<Node>& out) {
+  const auto version = opsets_.find("");
+  const bool has_batch = node.op_type == "Scan" && version != opsets_.end() && version->second < 9;
+  if (has_batch && !take_batch(node)) return true;
   LoopParts parts;
   if (!find_parts(proto, node, parts) || !refuse_shadows(*parts.body, node, scope)) return true;
   if (!may_enter(nullptr, node)) return false;
@@ -231,7 +268,8 @@ bool NodeReader::read_loop(const onnx::NodeProto& proto, Node& node, Scope& scop
     }
     parts.results.push_back(*id);
   }
-  add_loop(node, parts, std::move(nodes), out);
+  has_batch ? add_batch(node, parts, std::move(nodes), out)
+            : add_loop(node, parts, std::move(nodes), out);
   return true;
 }
 

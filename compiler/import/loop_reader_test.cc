@@ -300,6 +300,37 @@ TEST(Scan, MustSayHowItsInputsAreCut) {
       "have 4\n");
 }
 
+// y [2, 2] and z [2, 3, 2]: sums over a batch of two sequences.
+ModelBuilder scan_of_batch(const std::string& lengths) {
+  ModelBuilder model(8);
+  model.input("h0", DType::kF32, {2, 2}).input("x", DType::kF32, {2, 3, 2});
+  if (!lengths.empty()) model.input(lengths, DType::kS64, {2});
+  ModelBuilder body(8);
+  body.input("h", DType::kF32, {2}).input("a", DType::kF32, {2});
+  body.node("Add", {"h", "a"}, {"h2"}).node("Identity", {"h2"}, {"each"});
+  body.output("h2").output("each");
+  model.node("Scan", {lengths, "h0", "x"}, {"y", "z"},
+             {{"num_scan_inputs", std::int64_t{1}}, {"directions", Ints{1}}});
+  return model.subgraph("body", body).output("y").output("z");
+}
+
+TEST(Scan, OfOperatorSet8GoesThroughEachElementOfABatch) {
+  Sink sink;
+  const auto graph = load(scan_of_batch(""), sink);
+  ASSERT_TRUE(graph) << errors_of(sink);
+  const auto out = evaluate(*graph, {f32({2, 2}, {0, 10, 20, 30}),
+                                     f32({2, 3, 2}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12})});
+  EXPECT_EQ(out.at(0), f32({2, 2}, {9, 22, 47, 60}));
+  EXPECT_EQ(out.at(1), f32({2, 3, 2}, {5, 16, 8, 20, 9, 22, 31, 42, 40, 52, 47, 60}));
+}
+
+TEST(Scan, OfOperatorSet8HasNoLengthsOfSequences) {
+  EXPECT_EQ(errors_of_loop(scan_of_batch("lengths")),
+            "model: error[E-UNSUPPORTED]: node #0 (Scan): input 0 (sequence_lens) of the Scan of "
+            "ai.onnx 8 must be omitted: ai.onnx 9 has it no longer, because all sequences of a "
+            "batch have one length\n");
+}
+
 TEST(If, ResultsOfBothBranchesMustBeAlikeAtRunTime) {
   ModelBuilder model;
   model.input("x", DType::kF32, {2}).input("c", DType::kBool, {});

@@ -74,8 +74,10 @@ bool NodeReader::read_node(const onnx::NodeProto& proto, int position, Scope& sc
     return false;
   const bool is_loop = node.domain.empty() && (node.op_type == "Loop" || node.op_type == "Scan");
   if (is_loop && !read_loop(proto, node, scope, out)) return false;
+  const bool is_flex = is_flex_attention(node);
+  if (is_flex && !read_flex_attention(proto, node, scope, out)) return false;
   show_outputs(proto, node, scope);
-  if (is_loop) return true;
+  if (is_loop || is_flex) return true;
   if (node.op_type == "Split" && node.domain.empty()) name_parts(node.outputs);
   trim_omitted(node.inputs);
   trim_omitted(node.outputs);

@@ -1,7 +1,8 @@
 // NodeProto -> Node, in the order in which they can run. A call of a function of the model becomes
 // the nodes of its body, whose names begin with that of the call ("block_1/erf"). The branches of
 // an If become lists of nodes that give its outputs; resolve takes one. Bodies of Loop and Scan
-// (loop_reader.cc) become nodes of the list around them. Internal to import/.
+// (loop_reader.cc) and modifiers of FlexAttention become nodes of the list around them. Internal to
+// import/.
 #pragma once
 
 #include <onnx/onnx_pb.h>
@@ -55,12 +56,21 @@ class NodeReader {
   [[nodiscard]] bool read_branches(const onnx::NodeProto& proto, Node& node, Scope& scope);
   [[nodiscard]] bool read_branch(const onnx::GraphProto& proto, Node& node, Scope& around,
                                  std::vector<Node>& out);
-  // Of an If, Loop or Scan; null where there is none.
+  // Null where there is none.
   static const onnx::GraphProto* subgraph_of(const onnx::NodeProto& proto, const Node& node,
                                              std::string_view name);
   [[nodiscard]] bool read_loop(const onnx::NodeProto& proto, Node& node, Scope& scope,
                                std::vector<Node>& out);
   bool find_parts(const onnx::NodeProto& proto, Node& node, LoopParts& parts);
+  bool take_batch(Node& node);
+  void add_batch(const Node& node, const LoopParts& parts, std::vector<Node> body,
+                 std::vector<Node>& out);
+  // Modifiers of FlexAttention (flex_attention_reader.cc): `id` becomes what that of this name
+  // makes of it.
+  [[nodiscard]] bool read_flex_attention(const onnx::NodeProto& proto, Node& node, Scope& scope,
+                                         std::vector<Node>& out);
+  [[nodiscard]] bool read_modifier(const onnx::NodeProto& proto, const char* name, const Node& node,
+                                   Scope& scope, ValueId& id, std::vector<Node>& out);
   bool refuse_shadows(const onnx::GraphProto& body, const Node& node, const Scope& around);
   bool name_inputs(const Node& node, const LoopParts& parts, Scope& body,
                    std::vector<ValueId>& out);

@@ -79,8 +79,8 @@ TEST(AttributeRefusals, SayWhatIsWrong) {
 }
 
 TEST(AttributeRefusals, OfTypesThatNothingTakes) {
-  const std::string subgraph =
-      std::string("E-UNSUPPORTED ") + kNodeA + "is a subgraph, which only If, Loop and Scan have";
+  const std::string subgraph = std::string("E-UNSUPPORTED ") + kNodeA +
+                               "is a subgraph, which only If, Loop, Scan and FlexAttention have";
   EXPECT_EQ(attribute_refusal([](Proto& a) { a.set_type(Proto::GRAPH); }), subgraph);
   EXPECT_EQ(attribute_refusal([](Proto& a) { a.set_type(Proto::GRAPHS); }), subgraph);
   const std::string other =
@@ -338,8 +338,8 @@ TEST(FileRefusals, OfMessagesInMessagesAreExact) {
   ImportOptions options;
   options.limits.depth = 7;
   EXPECT_EQ(refusal(model, options),
-            "E-UNSUPPORTED node #0 (Relu) attribute 'body': is a subgraph, which only If, Loop "
-            "and Scan have");
+            "E-UNSUPPORTED node #0 (Relu) attribute 'body': is a subgraph, which only If, Loop, "
+            "Scan and FlexAttention have");
   options.limits.depth = 6;
   EXPECT_EQ(refusal(model, options).substr(0, 8), "E-PARSE ");
 }

@@ -31,11 +31,11 @@ class Branches {
     }
   }
 
-  std::vector<Node> run() {
+  std::vector<Node> run(int before) {
     std::vector<ValueId> first;
     for (const ValueId id : results_) first.push_back(copy_of(id));
-    add(0, {}, first);
-    add(1, first, results_);
+    add(before, {}, first);
+    add(1 - before, first, results_);
     return std::move(out_);
   }
 
@@ -78,8 +78,8 @@ class Branches {
 };
 }  // namespace
 
-std::vector<Node> both_branches(Graph& graph, Node node) {
-  return Branches(graph, std::move(node)).run();
+std::vector<Node> both_branches(Graph& graph, Node node, int first) {
+  return Branches(graph, std::move(node)).run(first);
 }
 
 }  // namespace etch

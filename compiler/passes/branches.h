@@ -8,7 +8,8 @@
 
 namespace etch {
 
-// The nodes that stand for `node`, which has two branches, in order. They give its outputs.
-std::vector<Node> both_branches(Graph& graph, Node node);
+// The nodes that stand for `node`, which has two branches, in order: that of number `first` before
+// the other. They give its outputs.
+std::vector<Node> both_branches(Graph& graph, Node node, int first);
 
 }  // namespace etch

@@ -8,6 +8,7 @@
 #include "compiler/base/text.h"
 #include "compiler/ops/op.h"
 #include "compiler/ops/region_begin/op.h"
+#include "compiler/ops/region_end/op.h"
 #include "compiler/passes/attributes.h"
 #include "compiler/passes/compositions/parts.h"
 
@@ -70,7 +71,8 @@ bool CountedRows::concerns(const Node& node) const {
   const auto is_counted = [&](ValueId id) {
     return rows_of(id) != nullptr || size_of(id) != nullptr;
   };
-  return std::ranges::any_of(node.inputs, is_counted) || makes_rows(node);
+  return std::ranges::any_of(node.inputs, is_counted) || makes_rows(node) ||
+         (is_region_end(node) && trips_.contains(node.inputs[0]));
 }
 
 // False after a report.
@@ -202,6 +204,12 @@ bool CountedRows::consumes(const Node& node, std::vector<Node>& out) {
     return true;
   }
   Parts parts(graph_, node, sink_);
+  if (node.op_type == "Gather" && data != nullptr && rows_of(node, 1) == nullptr &&
+      node.inputs.size() == 2 && is_row_of_trip(node.inputs[1], *data) &&
+      from_start(int_attribute(node, "axis", 0), shape(node, 0).size()) == data->axis) {
+    out = {node};
+    return true;
+  }
   if (node.op_type == "Size" && data != nullptr) {
     const std::int64_t others = element_count(shape(node, 0)) / data->most;
     parts.give(0, parts.add("Mul", {data->count, parts.number(DType::kS64, others)}));
@@ -242,28 +250,30 @@ void CountedRows::refuse(const Node& node, const Rows& rows) {
            "them, and Scatter can be compiled, this cannot")});
 }
 
-// What is guarded has the rows of what it is another name of. Their number is computed before the
-// branch, as everything that reads no guarded value.
-void CountedRows::enter_branch(const Node& begin) {
-  for (std::size_t i = 2; i < begin.inputs.size(); ++i) {
-    if (const Rows* const rows = rows_of(begin.inputs[i]))
-      mark(begin.outputs[i - 1], rows->axis, Rows(*rows));
-  }
-}
-
 std::vector<Node> CountedRows::write(const Node& node) {
   std::vector<Node> out;
-  if (is_region_begin(node) && node.op_type == "If" && rows_of(node, 1) == nullptr) {
-    enter_branch(node);
-    return {node};
-  }
   const auto given = std::ranges::find_if(node.inputs, [&](ValueId id) { return rows_of(id); });
   const bool reads_size = std::ranges::any_of(node.inputs, [&](ValueId id) { return size_of(id); });
-  if (given == node.inputs.end() && !reads_size) {
+  if (given == node.inputs.end() && !reads_size && !is_region_end(node)) {
     Parts parts(graph_, node, sink_);
     make(parts, node);
+    for (const ValueId id : node.outputs) {
+      if (rows_of(id) != nullptr) rows_[id].region = open_region();
+    }
     return parts.finish();
   }
+  const bool is_loop = is_region_begin(node) && node.op_type == "Loop";
+  if (is_loop && size_of(node.inputs[0]) != nullptr && size_of(node.inputs[1]) == nullptr &&
+      rows_of(node, 1) == nullptr) {
+    return enter_rows(node);
+  }
+  if (is_region_end(node) && trips_.contains(node.inputs[0])) return leave_rows(node);
+  const bool decides = rows_of(node, 0) != nullptr || rows_of(node, 1) != nullptr;
+  if (is_region_begin(node) && !reads_size && !decides) {
+    enter(node);
+    return {node};
+  }
+  if (is_region_end(node) && !reads_size && !decides) return leave(node);
   if (reads_sizes(node, out)) return out;
   if (given != node.inputs.end()) {
     if (consumes(node, out)) return out;

@@ -10,6 +10,9 @@
 //   - ScatterElements and ScatterND write it to a row of its own, which is cut off;
 //   - Shape gives a list of which one number is the count: where it says a size, the result has
 //     counted rows, and where it is a number, it is the count;
+//   - a loop may have a trip for each of them, which reads that row;
+//   - a loop carries them where each trip gives back as many as it got, and a branch gives their
+//     number as one more result;
 //   - an output of the network has zeros in their place, and its shape is another output.
 // Anything else is refused. Part of resolving.
 #pragma once
@@ -20,6 +23,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -36,6 +40,9 @@ class CountedRows {
 
   // Whether a node, all of whose inputs are known, makes or reads such values.
   bool concerns(const Node& node) const;
+
+  // Whether a branch may give such values: it makes some, or reads those of around it.
+  bool counts(const std::vector<Node>& branch) const;
 
   // The nodes in the place of `node`, in order; none after a report. They may read counted values,
   // but are not to be asked about again.
@@ -61,6 +68,7 @@ class CountedRows {
     ValueId source = kNoValue;  // rows of the same source are equally many
     int node = -1;              // the index of the node that counts
     std::string maker;          // and what people know it as
+    ValueId region = kNoValue;  // the token of the innermost loop or branch that counts
 
     bool operator<(const Rows& other) const { return source < other.source; }
   };
@@ -88,6 +96,8 @@ class CountedRows {
 
   void make(Parts& parts, const Node& node);
   void make_slice(Parts& parts, const Node& node);
+  // How many rows of an axis of `size` a Slice takes in each trip of a loop; 0: not always as many.
+  std::int64_t fixed_window(const Node& node, std::int64_t size) const;
   void make_boxes(Parts& parts, const Node& node);
   void make_unique(Parts& parts, const Node& node);
   static bool has_few_rows(Parts& parts, std::int64_t most);
@@ -114,13 +124,24 @@ class CountedRows {
   static ValueId mask(Parts& parts, std::size_t rank, const Rows& rows);
   ValueId zeroed(Parts& parts, ValueId id, const Rows& rows);
   static std::vector<ValueId> sizes(Parts& parts, const Shape& most, const Rows& rows);
-  void enter_branch(const Node& begin);
+  ValueId open_region(ValueId but = kNoValue) const;
+  void enter(const Node& begin);
+  std::vector<Node> leave(const Node& end);
+  std::vector<Node> enter_rows(const Node& node);
+  std::vector<Node> leave_rows(const Node& node);
+  bool is_row_of_trip(ValueId id, const Rows& rows) const;
+  bool leave_loop(const Node& end);
+  std::vector<Node> leave_branch(const Node& node);
+  ValueId filled(Parts& parts, ValueId id, const Rows* rows, const Rows& wanted, ValueId& count);
+  bool may_become(ValueId id, const Rows* rows, ValueId before, const Rows& wanted);
+  bool refuse_region(const Node& node, const Rows& rows, std::string_view why);
 
   static constexpr std::int64_t kMostRows = 1 << 20;
 
   Graph& graph_;
   Sink& sink_;
   std::map<ValueId, Rows> rows_, sizes_;
+  std::map<ValueId, Rows> trips_;  // of loops with a trip for each of these rows
   std::map<std::pair<Rows, std::int64_t>, Rows> merged_;  // so many of each of them
 };
 

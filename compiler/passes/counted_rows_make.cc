@@ -111,6 +111,11 @@ void CountedRows::make_slice(Parts& parts, const Node& node) {
   }
   const std::int64_t size = from[axis];
   const std::int64_t step = parts.has_input(4) ? constant(node, 4)->integer(0) : 1;
+  if (const std::int64_t rows = step == 1 ? fixed_window(node, size) : 0; rows > 0) {
+    const ValueId places = parts.ints(count_up(static_cast<std::size_t>(rows)));
+    const ValueId at = parts.add("Add", {parts.reshape(parts.input(1), {1}), places});
+    return parts.give(0, parts.gather(parts.input(0), at, static_cast<std::int64_t>(axis)));
+  }
   // Backwards it begins at the last element and may end before the first one.
   const std::int64_t back = step < 0 ? 1 : 0;
   const ValueId begin = position(parts, 1, size, 0, size - back);

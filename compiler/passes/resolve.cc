@@ -335,7 +335,9 @@ class Resolver {
   void take_both(Node node) {
     const std::size_t errors = sink_.error_count();
     const Node edge = node;
-    run(both_branches(graph_, std::move(node)));
+    // Fewer rows, mostly none, can be given as if they were those of the branch before.
+    const bool swaps = counted_.counts(node.branches[1]) && !counted_.counts(node.branches[0]);
+    run(both_branches(graph_, std::move(node), swaps ? 1 : 0));
     if (sink_.error_count() == errors) return;
     const ValueId input = only_input_of(graph_, edge.inputs[0], 1);
     if (input == kNoValue || input_file_of(graph_, input) < 0) return;

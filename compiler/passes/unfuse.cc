@@ -144,10 +144,14 @@ constexpr Rule kUnfuseRules[] = {
     {"MultiHeadAttention", write_multi_head_attention, 10, 4},
     {"GroupQueryAttention", write_group_query_attention, 12, 4}};
 
+constexpr Rule kFlexAttention{"FlexAttention", write_flex_attention, 4, 1};
+
 const Rule* rule_for(const Graph* graph, const Node& node) {
   if (is_qonnx(node.domain)) return qonnx_rule(node);
   const Rule* const infinite = graph == nullptr ? nullptr : infinite_scale_rule(*graph, node);
   if (infinite != nullptr) return infinite;
+  if (node.domain == "ai.onnx.preview" && node.op_type == kFlexAttention.op_type)
+    return &kFlexAttention;
   if (node.domain != kMicrosoft) return composition_rule(graph, node);
   const auto* found = std::ranges::find(kUnfuseRules, node.op_type, &Rule::op_type);
   return found == std::end(kUnfuseRules) ? nullptr : found;

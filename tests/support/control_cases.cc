@@ -247,6 +247,38 @@ Case scan(Ints axes, Ints from_end, Ints out_axes, Ints out_from_end) {
       {numbers(9, {2, 3}), numbers(10, shape_of(shapes[0])), numbers(11, shape_of(shapes[1]))});
 }
 
+// The Scan of ai.onnx 8 over a batch of 2: a state, an input in the order of time and one against
+// it.
+Case scan_of_batch() {
+  ModelBuilder model(8);
+  model.input("h0", kF, {2, 3}).input("x", kF, {2, 4, 3}).input("u", kF, {2, 4, 1});
+  ModelBuilder in(8);
+  in.input("h", kF, {3}).input("a", kF, {3}).input("b", kF, {1});
+  in.node("Mul", {"h", "b"}, {"c"}).node("Add", {"c", "a"}, {"h2"}).node("Neg", {"h2"}, {"each"});
+  in.output("h2").output("each");
+  model.node("Scan", {"", "h0", "x", "u"}, {"h_end", "ys"},
+             {{"num_scan_inputs", std::int64_t{2}}, {"directions", Ints{0, 1}}});
+  model.subgraph("body", in).output("h_end").output("ys");
+  return made("scan of a batch", model,
+              {numbers(24, {2, 3}), numbers(25, {2, 4, 3}), numbers(26, {2, 4, 1})});
+}
+
+// FlexAttention with scores that are bent and moved by position, and halved shares.
+Case modified_attention() {
+  ModelBuilder model(26);
+  model.opset("ai.onnx.preview", 1);
+  model.input("q", kF, {2, 4, 3, 8}).input("k", kF, {2, 2, 9, 8}).input("v", kF, {2, 2, 9, 5});
+  ModelBuilder bend(26), half(26);
+  bend.input("s", kF, {2, 4, 3, 9}).initializer("moved", numbers(27, {4, 1, 9}));
+  bend.node("Tanh", {"s"}, {"t"}).node("Add", {"t", "moved"}, {"s2"}).output("s2");
+  half.input("p", kF, {2, 4, 3, 9}).initializer("half", f32({}, {0.5F}));
+  half.node("Mul", {"p", "half"}, {"p2"}).output("p2");
+  model.node("FlexAttention", {"q", "k", "v"}, {"y"}, {}, "ai.onnx.preview");
+  model.subgraph("score_mod", bend).subgraph("prob_mod", half).output("y");
+  return made("modified attention", model,
+              {numbers(28, {2, 4, 3, 8}), numbers(29, {2, 2, 9, 8}), numbers(30, {2, 2, 9, 5})});
+}
+
 // A cell that hands out more than anything reads: slices in between and the last state.
 Case unread_results(bool is_scan) {
   ModelBuilder model;
@@ -268,6 +300,44 @@ Case unread_results(bool is_scan) {
   model.subgraph("body", in).output("bs");
   return made(cat("results that nothing reads, of ", is_scan ? "Scan" : "Loop"), model,
               {numbers(22, {3}), numbers(23, {4, 3})});
+}
+
+// A loop that adds up the elements of x above its trip, in some trips none of them, and carries
+// those above 0, whose number y has.
+Case counted_rows() {
+  ModelBuilder model(17);
+  model.input("x", kF, {7}).initializer("n", s64({}, {4})).initializer("yes", truth(true));
+  model.initializer("zero", f32({}, {0})).initializer("h0", f32({1}, {0}));
+  model.node("Greater", {"x", "zero"}, {"flags"}).node("Compress", {"x", "flags"}, {"found"});
+  ModelBuilder in = body(), some(17), none(17);
+  some.node("Greater", {"x", "t"}, {"b"}).node("Compress", {"x", "b"}, {"s"}).output("s");
+  none.node("Constant", {}, {"o"}, {{"value", f32({0}, {})}}).output("o");
+  in.input("h", kF, {1}).input("rows", kF, {"k"}).initializer("limit", f32({1}, {6}));
+  in.node("Cast", {"trip"}, {"t"}, {{"to", std::int64_t{1}}}).node("Less", {"h", "limit"}, {"few"});
+  in.node("If", {"few"}, {"y"}).subgraph("then_branch", none).subgraph("else_branch", some);
+  in.node("ReduceSum", {"y"}, {"sum"}).node("Sum", {"h", "sum", "limit"}, {"h2"});
+  in.node("Add", {"rows", "found"}, {"rows2"}).output("go").output("h2").output("rows2");
+  model.node("Loop", {"n", "yes", "h0", "found"}, {"h_end", "y"}).subgraph("body", in);
+  model.output("h_end").output("y");
+  return made("rows that values count", model, {numbers(31, {7})});
+}
+
+// A trip for each element of x that is above 0, which may end before the last one.
+Case trips_of_rows(int limit) {
+  ModelBuilder model(17);
+  model.input("x", kF, {7}).initializer("yes", truth(true)).initializer("h0", f32({}, {0}));
+  model.initializer("zero", f32({}, {0})).initializer("first", s64({}, {0}));
+  model.node("Greater", {"x", "zero"}, {"flags"}).node("Compress", {"x", "flags"}, {"found"});
+  model.node("Shape", {"found"}, {"sizes"}).node("Gather", {"sizes", "first"}, {"rows"});
+  ModelBuilder in = body();
+  in.input("h", kF, {})
+      .initializer("ten", f32({}, {10}))
+      .initializer("limit", f32({}, {static_cast<float>(limit)}));
+  in.node("Gather", {"found", "trip"}, {"row"}).node("Mul", {"h", "ten"}, {"h1"});
+  in.node("Add", {"h1", "row"}, {"h2"}).node("Less", {"h2", "limit"}, {"small"});
+  in.output("small").output("h2");
+  model.node("Loop", {"rows", "yes", "h0"}, {"y"}).subgraph("body", in).output("y");
+  return made(cat("a trip for each row below ", limit), model, {numbers(31, {7})});
 }
 
 // Branches of different work on values of around, with a constant that both and the rest need in
@@ -381,6 +451,10 @@ std::vector<Case> control_cases() {
   out.push_back(scan({0, 0}, {0, 0}, {0, 0}, {0, 0}));
   out.push_back(scan({1, 0}, {0, 1}, {2, 1}, {1, 0}));
   out.push_back(scan({-1, 1}, {1, 1}, {-1, 0}, {0, 1}));
+  out.push_back(scan_of_batch());
+  out.push_back(counted_rows());
+  for (const int limit : {40, 1'000'000'000}) out.push_back(trips_of_rows(limit));
+  out.push_back(modified_attention());
   for (const bool is_scan : {false, true}) out.push_back(unread_results(is_scan));
   for (const bool first : {false, true}) {
     for (const bool second : {false, true}) out.push_back(choice(first, second));

@@ -165,7 +165,7 @@ void write_attention(Parts& parts) {
   options.softcap = parts.take<float>("softcap", 0);
   options.score_output = static_cast<int>(parts.take<std::int64_t>("qk_matmul_output_mode", 0));
   options.score_index = 3;
-  parts.only("softmax_precision", 1);
+  if (!takes_softmax_precision(parts)) return;
   auto heads = heads_of(parts);
   if (!heads) return;
   AttentionShape& shape = heads->shape;

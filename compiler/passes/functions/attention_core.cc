@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "compiler/base/text.h"
+
 namespace etch {
 
 namespace {
@@ -18,8 +20,10 @@ ValueId without_hidden_rows(Parts& parts, ValueId share, ValueId bias) {
   return parts.add("Where", {hidden, parts.scalar(0), share});
 }
 
-// The product of heads of queries with the heads of keys that they share, without copies of those:
-// the queries of one such group are rows of one matrix.
+}  // namespace
+
+// Each head of keys serves a group of heads of queries: their rows are those of one matrix, so that
+// no copies of keys are needed.
 ValueId grouped_product(Parts& parts, const AttentionShape& shape, ValueId left, ValueId right,
                         std::int64_t depth, std::int64_t width) {
   if (shape.heads == shape.key_heads) return parts.add("MatMul", {left, right});
@@ -30,7 +34,15 @@ ValueId grouped_product(Parts& parts, const AttentionShape& shape, ValueId left,
                        {shape.batch, shape.heads, shape.rows, width});
 }
 
-}  // namespace
+bool takes_softmax_precision(Parts& parts) {
+  const auto given = parts.take<std::int64_t>("softmax_precision", 1);
+  if (given == 1 || given == 10 || given == 11 || given == 16) return true;
+  parts.fail(DiagKind::kAttr,
+             cat("attribute 'softmax_precision' must be 1, 10, 11 or 16, the number of a type of "
+                 "floats, got ",
+                 given));
+  return false;
+}
 
 ValueId attended(Parts& parts, const AttentionShape& shape, ValueId query, ValueId key,
                  ValueId value, const AttentionMask& mask, const AttentionOptions& options) {

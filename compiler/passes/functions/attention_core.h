@@ -35,6 +35,15 @@ struct AttentionOptions {
 ValueId attended(Parts& parts, const AttentionShape& shape, ValueId query, ValueId key,
                  ValueId value, const AttentionMask& mask, const AttentionOptions& options);
 
+// The product of each head of queries with the head of keys or values that it has: left [batch,
+// heads, rows, depth], right [batch, key_heads, depth, width].
+ValueId grouped_product(Parts& parts, const AttentionShape& shape, ValueId left, ValueId right,
+                        std::int64_t depth, std::int64_t width);
+
+// Takes the attribute of this name. Whatever type of floats it names, the softmax is computed in
+// float32 (docs/spec/float.md section 9.5). False after a report.
+bool takes_softmax_precision(Parts& parts);
+
 // x [batch, length, heads * size] as [batch, heads, length, size], and back.
 ValueId split_heads(Parts& parts, ValueId x, std::int64_t batch, std::int64_t length,
                     std::int64_t heads, std::int64_t size);

@@ -24,6 +24,7 @@ void write_tensor_scatter(Parts& parts);          // ai.onnx
 void write_linear_attention(Parts& parts);        // ai.onnx
 
 void write_attention(Parts& parts);              // ai.onnx
+void write_flex_attention(Parts& parts);         // ai.onnx.preview
 void write_packed_attention(Parts& parts);       // com.microsoft Attention
 void write_quantized_attention(Parts& parts);    // com.microsoft QAttention
 void write_multi_head_attention(Parts& parts);   // com.microsoft

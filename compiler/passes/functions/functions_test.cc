@@ -245,9 +245,9 @@ TEST(TransformerFunctions, SayWhatDoesNotFit) {
 TEST(TransformerFunctions, RefuseWhatTheyDoNotCompute) {
   using Many = std::map<std::string, Attribute>;
   const std::vector<Shape> heads{{1, 2, 2, 4}, {1, 2, 2, 4}, {1, 2, 2, 4}};
-  EXPECT_EQ(errors(model_of("Attention", heads, Many{{"softmax_precision", std::int64_t{11}}})),
-            "model: error[E-UNSUPPORTED]: node #0 (Attention): attribute 'softmax_precision': only "
-            "1 is supported\n");
+  EXPECT_EQ(errors(model_of("Attention", heads, Many{{"softmax_precision", std::int64_t{7}}})),
+            "model: error[E-ATTR]: node #0 (Attention): attribute 'softmax_precision' must be 1, "
+            "10, 11 or 16, the number of a type of floats, got 7\n");
   EXPECT_EQ(errors(model_of("Attention", {{1, 2, 4}, {4, 12}},
                             Many{{"num_heads", std::int64_t{2}}, {"do_rotary", std::int64_t{1}}},
                             "com.microsoft")),
