@@ -20,10 +20,10 @@ def attributes(node):
     return {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}
 
 
-def rounded(values, scale, zero, dtype):
+def rounded(values, scale, zero, dtype, real=F):
     """QuantizeLinear: the quotient is rounded to the nearest even integer, then saturates."""
     low, high = INT_RANGE[dtype]
-    q = np.rint((np.asarray(values, F) / F(scale)).astype(F)).astype(np.float64) + zero
+    q = np.rint(np.asarray(values, real) / real(scale)).astype(np.float64) + zero
     return np.clip(q, low, high).astype(np.int64)
 
 

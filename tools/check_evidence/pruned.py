@@ -103,7 +103,7 @@ class Intervals(tables.Function):
     """(least, greatest) of each channel of a tensor, in place of a table's 256 bytes."""
 
     def __init__(self, model, rule):
-        self.model, self.rule, self.known, self.nodes = model, rule, {}, set()
+        self.model, self.rule, self.known, self.nodes, self.of_real = model, rule, {}, set(), F
 
     def of(self, name):
         """Of the integers that a tensor has or stands for; None: not known."""

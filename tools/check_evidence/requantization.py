@@ -14,7 +14,8 @@ KINDS = {**dict.fromkeys(("Table", "QLinearSigmoid", "QLinearLeakyRelu"), ("tabl
          "QLinearAveragePool": ("average", "float", "integer"), "QLinearGlobalAveragePool": ("float", "integer"),
          **dict.fromkeys(("QLinearConv16", "QLinearConvTranspose16", "QLinearMatMul16"), ("words",)),
          **dict.fromkeys(("QLinearAveragePool16", "QLinearGlobalAveragePool16", "QLinearReduceMean16"), ("mean of words",)),
-         **dict.fromkeys(("QLinearMul16", "QLinearProduct16"), ("product of words",)), "QLinearSum16": ("sum of words",)}
+         **dict.fromkeys(("QLinearMul16", "QLinearProduct16"), ("product of words",)), "QLinearSum16": ("sum of words",),
+         "Table16": ("function of words",)}
 FLOAT_RULE = {"int32", "float", "integer"}
 OTHER = {"words": Words.product, "sum of words": Words.sum, "mean of words": Words.mean,
          "product of words": Words.pairs, "maximum": Words.windows, "average": Words.average}
@@ -61,7 +62,7 @@ class Requantization(Words):
             except CannotJudge as why:
                 self.model.consulted = known
                 self.report.unjudged(name, str(why))
-            except (ValueError, OverflowError) as what:
+            except (ValueError, OverflowError, IndexError) as what:
                 self.need(False, "pruned" if "kept" in traced else "requantization", f"{name}: {what}")
         return seen
 
@@ -70,6 +71,8 @@ class Requantization(Words):
             self.own_rule(step, traced)
         if step["kind"] == "table":
             tables.check(self.model, step, traced, self.report, self.code)
+        elif step["kind"] == "function of words":
+            tables.check_words(self.model, step, traced, self.report, self.code)
         elif step["kind"] in OTHER:
             OTHER[step["kind"]](self, step, traced)
         elif traced["kind"] == "avgpool":

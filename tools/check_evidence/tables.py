@@ -1,8 +1,9 @@
-"""Certificates of tables of 256 bytes: the function that the file has between the two tensors is computed for every byte,
-in float32 as its operators say. Exponentials and the like are known within a bound, so values are intervals, and an
-entry has to be what one of their ends or something between them is rounded to."""
+"""Certificates of functions of one tensor: what the file has between the two tensors is computed for every byte in float32
+as its operators say, for every value of 16 bits in double precision. Exponentials and the like are known within a bound, so
+values are intervals, and a result has to be what one of their ends or something between them is rounded to."""
 
 import itertools
+import math
 
 import numpy as np
 from onnx import helper
@@ -10,10 +11,12 @@ from onnx import helper
 from .graph import F, INT_RANGE, NEUTRAL, attributes, evaluated, rounded
 from .products import CannotJudge, per_tensor
 
-RELATIVE, ABSOLUTE = 2e-6, 1e-7  # of functions that every library computes in its own way
-APART = {"Sigmoid", "Tanh", "Exp", "Softplus", "Erf"}
+# How far, relative and absolute, libraries are apart, which compute some functions each in its own way.
+BOUNDS = {np.dtype(F): (2e-6, 1e-7), np.dtype(np.float64): (1e-12, 1e-15)}
+APART = {"Sigmoid", "Tanh", "Exp", "Softplus", "Erf", "Elu", "Celu", "Selu", "Softsign", "Mish", "Gelu"}
 # In float32 exact, and rising or falling in each operand.
-RISING = {"Relu", "Sqrt", "Floor", "Ceil", "LeakyRelu", "HardSigmoid", "Clip", "Add", "Sub", "Mul", "Div", "Max", "Min"}
+RISING = {"Relu", "Sqrt", "Floor", "Ceil", "LeakyRelu", "HardSigmoid", "Clip", "Add", "Sub", "Mul", "Div", "Max", "Min",
+          "Neg", "Round", "HardSwish"}
 MOVES = (NEUTRAL | {"Cast"}) - {"MaxPool"}
 
 
@@ -24,22 +27,30 @@ def corners(operation, *operands):
     return np.minimum.reduce(found), np.maximum.reduce(found)
 
 
+# Operators that ONNX's reference does not have, or not in double precision.
+OWN = {"HardSwish": lambda x: x * np.clip(x / 6 + 0.5, 0, 1),
+       "Gelu": lambda x: x / 2 * (1 + np.vectorize(math.erf)(x / math.sqrt(2)))}
+
+
 def pointwise(node, operands, version):
     """An operator of floats by ONNX's reference: in float64 and widened by the bound where libraries differ."""
-    op, a = node.op_type, attributes(node)
-    if op == "HardSwish":
+    op, a, real = node.op_type, attributes(node), operands[0][0].dtype
+    if op == "HardSwish" and real == F:
         part = helper.make_node("HardSigmoid", node.input, node.output, alpha=1 / 6)
         return corners(np.multiply, operands[0], pointwise(part, operands, version))
-    if op not in APART | RISING or a.get("alpha", 1) < 0 or evaluated(node, [v for v, _ in operands], version) is None:
+    function = OWN.get(op, lambda *values: evaluated(node, values, version))
+    refused = op not in APART | RISING or a.get("alpha", 1) < 0 or a.get("approximate", b"none") != b"none"
+    if refused or function(*(v for v, _ in operands)) is None:
         raise CannotJudge(f"a table of {op}")
     if op == "Sqrt":
-        operands = [[np.maximum(v, F(0)) for v in operands[0]]]
+        operands = [[np.maximum(v, real.type(0)) for v in operands[0]]]
     if op in APART:
         operands = [[np.asarray(v, np.float64) for v in operands[0]]]
-    low, high = corners(lambda *values: evaluated(node, values, version), *operands)
+    low, high = corners(function, *operands)
     if op in APART:
-        low, high = low - np.abs(low) * RELATIVE - ABSOLUTE, high + np.abs(high) * RELATIVE + ABSOLUTE
-    return low.astype(F), high.astype(F)
+        relative, absolute = BOUNDS[real]
+        low, high = low - np.abs(low) * relative - absolute, high + np.abs(high) * relative + absolute
+    return low.astype(real), high.astype(real)
 
 
 # Which inputs are the scale and zero point of the result.
@@ -68,12 +79,10 @@ def fused(op, a, a_q, b, b_q, y):
 
 
 class Function:
-    """What the file computes between `input`, whose elements are all bytes of a type, and another tensor."""
+    """What the file computes between `input`, whose elements are `values`, and another tensor, with floats of type `real`."""
 
-    def __init__(self, model, name, dtype):
-        every = np.arange(256)
-        self.model, self.nodes = model, set()
-        values = np.where(every > 127, every - 256, every) if dtype == "int8" else every
+    def __init__(self, model, name, values, real=F):
+        self.model, self.nodes, self.of_real = model, set(), real
         self.known = {name: (values, values)}
         if model.op(name) in MOVES | {"Split", "Slice"}:
             q = model.activation(name)  # moved as integers, under the name that the floats have
@@ -86,7 +95,8 @@ class Function:
             if constant is not None:
                 if constant.size != 1:
                     raise CannotJudge("a table of a function with constants of several elements")
-                self.known[name] = (constant.reshape(-1), constant.reshape(-1))
+                constant = constant.reshape(-1).astype(self.of_real if constant.dtype == F else constant.dtype)
+                self.known[name] = (constant, constant)
             elif name not in self.model.producer:
                 raise CannotJudge("a table of a tensor that the file does not have under its name")
             else:
@@ -103,7 +113,7 @@ class Function:
             qs = [model.scalars(i[k], i[k + 1]) for k in (1, 4, 6)]
             return fused(op, self.values(i[0]), qs[0], self.values(i[3]), *qs[1:])
         ends = self.values(i[0])
-        is_float = ends[0].dtype == F
+        is_float = ends[0].dtype == self.of_real
         if op == "DequantizeLinear":
             return self.real(ends, model.quantization(index))
         if op in ("QLinearSigmoid", "QLinearLeakyRelu"):
@@ -119,7 +129,7 @@ class Function:
     def grouped(self, node, ends):
         """With what the integer operator gives that takes the place of DequantizeLinear, Add or Mul, and QuantizeLinear."""
         model, made = self.model, self.model.maker(node.input[0])
-        if made is None or made.op_type not in FUSED or any(model.op(i) != "DequantizeLinear" for i in made.input):
+        if made is None or self.of_real != F or made.op_type not in FUSED or any(model.op(i) != "DequantizeLinear" for i in made.input):
             return ends
         x = [v for i in made.input for v in (self.values(model.maker(i).input[0]), model.quantization(model.producer[i]))]
         other = fused(FUSED[made.op_type], *x, model.quantization(model.producer[node.output[0]]))
@@ -127,11 +137,12 @@ class Function:
 
     def real(self, ends, q):
         q = per_tensor(q, "a tensor before a table")
-        return tuple(((v.astype(np.int64) - q.zero[0]).astype(F) * q.scale[0]).astype(F) for v in ends)
+        real = self.of_real
+        return tuple((v.astype(np.int64) - q.zero[0]).astype(real) * real(q.scale[0]) for v in ends)
 
     def quantized(self, ends, q):
         q = per_tensor(q, "a tensor after a table")
-        return tuple(rounded(v, q.scale[0], int(q.zero[0]), q.dtype) for v in ends)
+        return tuple(rounded(v, q.scale[0], int(q.zero[0]), q.dtype, self.of_real) for v in ends)
 
 
 def target_of(model, index):
@@ -161,17 +172,60 @@ def check(model, step, traced, report, code):
     report.need(len(entries) == 256 and data is not None and any(
         bytes(entries[i ^ x] ^ y for i in range(256)) == data[:256] for x in flips[0] for y in flips[1]), "constant",
                 f"{name}: the table of the code is another one")
+    every, signed = np.arange(256), [e - 256 if step["to"] == "int8" and e > 127 else e for e in entries]
+    values = np.where(every > 127, every - 256, every) if step["from"] == "int8" else every
+    against_model(model, step, report, (step["from"], step["to"]), ("int8", "uint8"), values, np.asarray(signed), F)
+
+
+def against_model(model, step, report, claimed, allowed, values, results, real):
+    """Whether the model has these results for the values; `claimed` are the types of both."""
+    name = step["step"]
     if not 0 <= step["node"] < len(model.nodes):
         raise CannotJudge("made by the compiler for a node within a function or loop")
     target = target_of(model, step["node"])
-    for end, tensor in (("from", step["input"]), ("to", target)):
-        if not report.need(step[end] in ("int8", "uint8") and step[end] == (type_of(model, tensor) or step[end]), "table",
-                           f"{name}: {end} {step[end]}, by the model {type_of(model, tensor) or 'a type of 8 bits'}"):
+    for tensor, dtype in zip((step["input"], target), claimed):
+        known = type_of(model, tensor) or dtype
+        if not report.need(dtype in allowed and dtype == known, "table", f"{name}: {tensor} is {dtype}, by the model {known}"):
             return
-    function = Function(model, step["input"], step["from"])
+    function = Function(model, step["input"], values, real)
     low, high = function.values(target)
     model.consulted |= function.nodes
-    signed = np.asarray([e - 256 if step["to"] == "int8" and e > 127 else e for e in entries])
-    off = [f"entry {i} is {signed[i]}, by the model {low[i]} to {high[i]}"
-           for i in np.flatnonzero((signed < low) | (signed > high))]
+    off = [f"of {values[i]} is {results[i]}, by the model {low[i]} to {high[i]}"
+           for i in np.flatnonzero((results < low) | (results > high))]
     report.need(not off, "table", f"{name}: {off[0] if off else ''}; {len(off)} in all")
+
+
+def results_of_words(step, x):
+    """What table_word() of runtime/etch_word_table.h gives of all values x; None: 32 bits are too few for it."""
+    bits, at_once = step["bits"], step["steps"]
+    cubics = np.array(step["cubics"], np.int64).reshape(-1, 4)
+    lasts = cubics[:, 0].astype(x.dtype).astype(np.int64)
+    x = x.astype(np.int64)
+    at = np.array(step["index"], np.int64)[x - x[0] >> bits] + (x & (1 << bits) - 1) >> bits
+    while at_once:
+        at += at_once * (lasts[at + at_once - 1] < x)
+        at_once //= 2
+    upper, *factors = cubics[at].T
+    along, shift, sums = lasts[at] - x, upper >> 16 & 15, upper >> 16 & ~15
+    for factor in factors:
+        product = sums * along
+        sums = factor + (product >> shift)
+        if max(np.abs(product).max(), np.abs(sums).max()) >= 1 << 31:
+            return None
+    return sums + (sums >> 9 & step["even"]) >> 9
+
+
+def check_words(model, step, traced, report, code):
+    name, dtype = step["step"], step["type"]
+    for suffix, form in (("index", "<u2"), ("cubics", "<i4")):
+        owners = [c["owner"] for c in traced["constants"] if c["suffix"] == suffix]
+        report.need(owners and code.arrays.get(f"{owners[0]}_{suffix}") == np.array(step[suffix]).astype(form).tobytes(),
+                    "constant", f"{name}: the code's {suffix} are others")
+    called = f"table_words({step['bits']},{step['steps']},{step['even']},"
+    report.need(called in code.function(traced), "constant", f"{name}: the code has no {called}")
+    if report.need(dtype in ("int16", "uint16"), "table", f"{name}: {dtype} has no 16 bits"):
+        values = np.arange(INT_RANGE[dtype][0], INT_RANGE[dtype][1] + 1).astype(dtype)
+        results = results_of_words(step, values)
+        if report.need(results is not None, "table", f"{name}: 32 bits are too few"):
+            against_model(model, step, report, (dtype, dtype), (dtype,), values.astype(np.int64), results, np.float64)
+
