@@ -8,8 +8,8 @@ import math
 import numpy as np
 from onnx import helper
 
-from .graph import F, INT_RANGE, NEUTRAL, attributes, evaluated, rounded
-from .products import CannotJudge, per_tensor
+from .graph import F, INT_RANGE, NEUTRAL, CannotJudge, attributes, evaluated, rounded
+from .products import per_tensor
 
 # How far, relative and absolute, libraries are apart, which compute some functions each in its own way.
 BOUNDS = {np.dtype(F): (2e-6, 1e-7), np.dtype(np.float64): (1e-12, 1e-15)}
@@ -79,13 +79,15 @@ def fused(op, a, a_q, b, b_q, y):
 
 
 class Function:
-    """What the file computes between `input`, whose elements are `values`, and another tensor, with floats of type `real`."""
+    """What the file computes of tensors whose (least, greatest) are known, with floats of the type `real`."""
 
-    def __init__(self, model, name, values, real=F):
-        self.model, self.nodes, self.of_real = model, set(), real
-        self.known = {name: (values, values)}
-        if model.op(name) in MOVES | {"Split", "Slice"}:
-            q = model.activation(name)  # moved as integers, under the name that the floats have
+    def __init__(self, model, real=F):
+        self.model, self.of_real, self.nodes, self.known = model, real, set(), {}
+
+    def begin(self, name, values):
+        self.known[name] = (values, values)
+        if self.model.op(name) in MOVES | {"Split", "Slice"}:
+            q = self.model.activation(name)  # moved as integers, under the name that the floats have
             self.known[name] = self.known[name] if q is None else self.real((values, values), q)
 
     def values(self, name):
@@ -129,7 +131,8 @@ class Function:
     def grouped(self, node, ends):
         """With what the integer operator gives that takes the place of DequantizeLinear, Add or Mul, and QuantizeLinear."""
         model, made = self.model, self.model.maker(node.input[0])
-        if made is None or self.of_real != F or made.op_type not in FUSED or any(model.op(i) != "DequantizeLinear" for i in made.input):
+        if self.of_real != F or made is None or made.op_type not in FUSED or any(
+                model.op(i) != "DequantizeLinear" for i in made.input):
             return ends
         x = [v for i in made.input for v in (self.values(model.maker(i).input[0]), model.quantization(model.producer[i]))]
         other = fused(FUSED[made.op_type], *x, model.quantization(model.producer[node.output[0]]))
@@ -146,8 +149,8 @@ class Function:
 
 
 def target_of(model, index):
-    """The 8-bit tensor that the step gives: the node's, or what QuantizeLinear makes of it."""
-    name = model.nodes[index].output[0]
+    """The quantized tensor that the step gives: the node's, or what QuantizeLinear makes of it."""
+    name = model.node(index).output[0]
     while not model.op(name).startswith("QLinear") and model.op(name) != "QuantizeLinear":
         after = model.only_consumer(name)
         if after is None:
@@ -157,75 +160,66 @@ def target_of(model, index):
 
 
 def type_of(model, name):
-    """That of the quantized tensor `name`, which QuantizeLinear or an operator of quantized tensors makes; None: not known."""
+    """That of the tensor `name`, which QuantizeLinear or an operator of quantized tensors makes; None: not known."""
     node = model.maker(name)
     at = 1 if model.op(name) == "QuantizeLinear" else ENDS.get(model.op(name))
     q = None if at is None else model.scalars(*[*node.input, "", ""][at:at + 2])
     return None if q is None or at == 1 and not [*node.input, ""][2] else q.dtype
 
 
-def check(model, step, traced, report, code):
-    name, entries = step["step"], step["entries"]
-    owners = [c["owner"] for c in traced["constants"] if c["suffix"] == "table"]
-    data = code.arrays.get(f"{owners[0]}_table") if owners else None
+def check(words, step, traced):
+    entries, data = step["entries"], words.code.constant(traced, "table") or b""
     flips = [[0, 128] if step[k] == "int8" else [0] for k in ("from", "to")]  # it may keep int8 with the top bit inverted
-    report.need(len(entries) == 256 and data is not None and any(
-        bytes(entries[i ^ x] ^ y for i in range(256)) == data[:256] for x in flips[0] for y in flips[1]), "constant",
-                f"{name}: the table of the code is another one")
-    every, signed = np.arange(256), [e - 256 if step["to"] == "int8" and e > 127 else e for e in entries]
-    values = np.where(every > 127, every - 256, every) if step["from"] == "int8" else every
-    against_model(model, step, report, (step["from"], step["to"]), ("int8", "uint8"), values, np.asarray(signed), F)
+    words.need(len(entries) == 256 and any(bytes(entries[i ^ x] ^ y for i in range(256)) == data[:256]
+                                           for x in flips[0] for y in flips[1]), "constant",
+               f"{step['step']}: the table of the code is another one")
+    values, results = (np.array(v, np.uint8).astype(step[end]).astype(np.int64)
+                       for v, end in ((range(256), "from"), (entries, "to")))
+    against_model(words, step, ("from", "to"), ("int8", "uint8"), values, results, F)
 
 
-def against_model(model, step, report, claimed, allowed, values, results, real):
-    """Whether the model has these results for the values; `claimed` are the types of both."""
-    name = step["step"]
-    if not 0 <= step["node"] < len(model.nodes):
-        raise CannotJudge("made by the compiler for a node within a function or loop")
+def check_words(words, step, traced):
+    words.array(step, traced, "index", step["index"], "<u2")
+    words.array(step, traced, "cubics", step["cubics"])
+    words.literal(step, traced, f"table_words({step['bits']},{step['steps']},{step['even']},")
+    values = np.sort(np.arange(1 << 16).astype(step["type"]))
+    against_model(words, step, ("type", "type"), ("int16", "uint16"), values.astype(np.int64), results_of_words(step, values),
+                  np.float64)
+
+
+def results_of_words(step, x):
+    """What table_word() of runtime/etch_word_table.h gives of all values x, from the least on."""
+    bits, more = step["bits"], step["steps"]
+    cubics = np.array(step["cubics"], np.int64).reshape(-1, 4)
+    lasts = cubics[:, 0].astype(x.dtype).astype(np.int64)
+    x = x.astype(np.int64)
+    at = (np.array(step["index"])[(x - x[0]) >> bits] + (x & ((1 << bits) - 1))) >> bits
+    while more:
+        at = at + more * (lasts[at + more - 1] < x)
+        more //= 2
+    upper, *factors = cubics[at].T
+    along, shift, total = lasts[at] - x, (upper >> 16) & 15, (upper >> 16) & ~15
+    for factor in factors:
+        product = total * along
+        total = factor + (product >> shift)
+        if max(np.abs(product).max(), np.abs(total).max()) >= 1 << 31:
+            raise ValueError("32 bits are too few for its polynomials")
+    return (total + ((total >> 9) & step["even"])) >> 9
+
+
+def against_model(words, step, ends, allowed, values, results, real):
+    """Whether the model has these results for the values; `ends` say which types they have."""
+    name, model = step["step"], words.model
     target = target_of(model, step["node"])
-    for tensor, dtype in zip((step["input"], target), claimed):
-        known = type_of(model, tensor) or dtype
-        if not report.need(dtype in allowed and dtype == known, "table", f"{name}: {tensor} is {dtype}, by the model {known}"):
+    for end, tensor in zip(ends, (step["input"], target)):
+        known = type_of(model, tensor) or step[end]
+        if not words.need(step[end] in allowed and step[end] == known, "table",
+                          f"{name}: {end} {step[end]}, by the model {known}"):
             return
-    function = Function(model, step["input"], values, real)
+    function = Function(model, real)
+    function.begin(step["input"], values)
     low, high = function.values(target)
     model.consulted |= function.nodes
     off = [f"of {values[i]} is {results[i]}, by the model {low[i]} to {high[i]}"
            for i in np.flatnonzero((results < low) | (results > high))]
-    report.need(not off, "table", f"{name}: {off[0] if off else ''}; {len(off)} in all")
-
-
-def results_of_words(step, x):
-    """What table_word() of runtime/etch_word_table.h gives of all values x; None: 32 bits are too few for it."""
-    bits, at_once = step["bits"], step["steps"]
-    cubics = np.array(step["cubics"], np.int64).reshape(-1, 4)
-    lasts = cubics[:, 0].astype(x.dtype).astype(np.int64)
-    x = x.astype(np.int64)
-    at = np.array(step["index"], np.int64)[x - x[0] >> bits] + (x & (1 << bits) - 1) >> bits
-    while at_once:
-        at += at_once * (lasts[at + at_once - 1] < x)
-        at_once //= 2
-    upper, *factors = cubics[at].T
-    along, shift, sums = lasts[at] - x, upper >> 16 & 15, upper >> 16 & ~15
-    for factor in factors:
-        product = sums * along
-        sums = factor + (product >> shift)
-        if max(np.abs(product).max(), np.abs(sums).max()) >= 1 << 31:
-            return None
-    return sums + (sums >> 9 & step["even"]) >> 9
-
-
-def check_words(model, step, traced, report, code):
-    name, dtype = step["step"], step["type"]
-    for suffix, form in (("index", "<u2"), ("cubics", "<i4")):
-        owners = [c["owner"] for c in traced["constants"] if c["suffix"] == suffix]
-        report.need(owners and code.arrays.get(f"{owners[0]}_{suffix}") == np.array(step[suffix]).astype(form).tobytes(),
-                    "constant", f"{name}: the code's {suffix} are others")
-    called = f"table_words({step['bits']},{step['steps']},{step['even']},"
-    report.need(called in code.function(traced), "constant", f"{name}: the code has no {called}")
-    if report.need(dtype in ("int16", "uint16"), "table", f"{name}: {dtype} has no 16 bits"):
-        values = np.arange(INT_RANGE[dtype][0], INT_RANGE[dtype][1] + 1).astype(dtype)
-        results = results_of_words(step, values)
-        if report.need(results is not None, "table", f"{name}: 32 bits are too few"):
-            against_model(model, step, report, (dtype, dtype), (dtype,), values.astype(np.int64), results, np.float64)
-
+    words.need(not off, "table", f"{name}: {off[0] if off else ''}; {len(off)} in all")
