@@ -32,7 +32,7 @@ OPEN_OF_WORDS = {"n0_quantize", "n19_dequantize", "n20_quantize", "n31_dequantiz
                  "node 33 (QuantizeLinear)"}
 OPEN_OF_PARTS = {"n0_quantize", "n7_copy", "n10_dequantize"}
 OPEN_OF_PRODUCTS = {"n0_quantize", "n3_quantize", "n10_copy", "n20_dequantize", "node 9 (Transpose)"}
-OPEN_OF_FUNCTIONS = {"n0_quantize", "n15_quantize", "n14_dequantize", "n22_dequantize"}
+OPEN_OF_FUNCTIONS = {"n0_quantize", "n15_quantize", "n14_dequantize", "n26_dequantize"}
 OPEN_OF_STREAM = {"n0_arithmetic", "result1"}
 OPEN_OF_ATTENTION = {"n4_pack", "n4_attention", "node 0 (MatMul)", "node 1 (Mul)", "node 2 (Add)", "node 3 (Softmax)"}
 OPEN_OF_EMULATED = {"n0_quantize", "n0_halo", "n5_dequantize", "result0", *(f"n3_conv, channel {c}" for c in range(5))}

@@ -122,6 +122,7 @@ def functions():
     y = b.quantized(b.node("Mul", y, b.constant(np.float32(0.5))), 2.3e-5, np.int16(0))
     z = b.quantized(b.node("Gelu", b.quantized("x", 1.1e-4, np.uint16(30000))), 6e-5, np.uint16(0))
     z = b.quantized(b.node("Sqrt", z), 3.1e-5, np.uint16(0))
+    z = b.quantized(b.node("Abs", b.node("Erf", z)), 1.6e-5, np.uint16(0))
     return b.model((y, [1, 3, 12, 12]), (z, [1, 3, 12, 12]))
 
 

@@ -28,13 +28,16 @@ def corners(operation, *operands):
 
 
 # Operators that ONNX's reference does not have, or not in double precision.
-OWN = {"HardSwish": lambda x: x * np.clip(x / 6 + 0.5, 0, 1),
-       "Gelu": lambda x: x / 2 * (1 + np.vectorize(math.erf)(x / math.sqrt(2)))}
+ERF = np.vectorize(math.erf, otypes=[float])
+OWN = {"HardSwish": lambda x: x * np.clip(x / 6 + 0.5, 0, 1), "Erf": ERF,
+       "Gelu": lambda x: x / 2 * (1 + ERF(x / math.sqrt(2)))}
 
 
 def pointwise(node, operands, version):
     """An operator of floats by ONNX's reference: in float64 and widened by the bound where libraries differ."""
     op, a, real = node.op_type, attributes(node), operands[0][0].dtype
+    if op == "Abs":
+        return corners(lambda x, y: np.maximum(x, -y), operands[0], operands[0])
     if op == "HardSwish" and real == F:
         part = helper.make_node("HardSigmoid", node.input, node.output, alpha=1 / 6)
         return corners(np.multiply, operands[0], pointwise(part, operands, version))
