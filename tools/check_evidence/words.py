@@ -54,8 +54,8 @@ class Words:
         self.equal("zero point", f"{step['step']}: x", claimed, stored(int(x.zero[0]), x.dtype))
 
     def array(self, step, traced, suffix, numbers, form="<i4"):
-        data = np.array(numbers, np.int64).astype(form).tobytes()
-        self.need(self.code.constant(traced, suffix) == data, "constant", f"{step['step']}: the code's {suffix} are others")
+        real = np.frombuffer(self.code.constant(traced, suffix) or b"", form).tolist()
+        self.need(real == list(numbers), "constant", f"{step['step']}: the code's {suffix} are others")
 
     def factors(self, step, traced):
         """Arguments of untied_word() of runtime/etch_words.h where nothing can be a tie, else those of its other rounding."""
