@@ -16,7 +16,6 @@ KINDS = {**dict.fromkeys(("Table", "QLinearSigmoid", "QLinearLeakyRelu"), ("tabl
          **dict.fromkeys(("QLinearAveragePool16", "QLinearGlobalAveragePool16", "QLinearReduceMean16"), ("mean of words",)),
          **dict.fromkeys(("QLinearMul16", "QLinearProduct16"), ("product of words",)), "QLinearSum16": ("sum of words",),
          "Table16": ("function of words",)}
-FLOAT_RULE = {"int32", "float", "integer"}
 OTHER = {"words": Words.product, "sum of words": Words.sum, "mean of words": Words.mean, "product of words": Words.pairs,
          "maximum": Words.windows, "average": Words.average, "table": tables.check, "function of words": tables.check_words}
 
@@ -78,13 +77,12 @@ class Requantization(Words):
     def kind(self, step, traced, floats):
         """That of the operator: int32 only where it has no scales, floats only where the step computes with them."""
         kind, op = step["kind"], traced["op_type"]
-        if op in KINDS or kind not in FLOAT_RULE:
-            good = kind in KINDS.get(op, ())
-        else:
-            forms = any("form" in c for c in step.get("channels", []))
-            good = (kind == "integer") == forms and (kind == "int32") == (op in ("ConvInteger", "MatMulInteger"))
-        good = good and (kind != "float" or traced["uses_floats"]) and (kind not in ("float", "integer") or floats == (
-            kind == "float")) and step.get("residual", False) == (op == "QLinearConvAdd")
+        by_rule = ("int32",) if op in ("ConvInteger", "MatMulInteger") else ("float", "integer")
+        good = kind in KINDS.get(op, by_rule) and step.get("residual", False) == (op == "QLinearConvAdd")
+        if op not in KINDS:
+            good &= (kind == "integer") == any("form" in c for c in step.get("channels", []))
+        if kind in ("float", "integer"):
+            good &= floats == (kind == "float") and (kind == "integer" or traced["uses_floats"])
         return self.need(good, "kind", f"{step['step']}: {op} is not computed as {kind}")
 
     # ---- what the certificate says of itself ----
