@@ -85,6 +85,15 @@ struct TableCertificate {
   std::array<std::uint8_t, 256> entries{};
 };
 
+// A function of 16 bits, in the form of runtime/etch_word_table.h.
+struct WordTableCertificate {
+  std::string input;         // name of the tensor
+  DType type = DType::kU16;  // of x and y
+  int bits = 0, steps = 0, even = 0;
+  std::vector<std::uint16_t> index;
+  std::vector<std::int32_t> cubics;
+};
+
 // Windows of a pool of 8 bits, whose averages are made of floats (docs/spec/qlinear.md section
 // 6.6), or of 16.
 struct WindowCertificate {
@@ -108,7 +117,7 @@ struct WordMeanCertificate {
 
 using ArithmeticCertificate =
     std::variant<StepCertificate, WordProductCertificate, WordSumCertificate, WordMeanCertificate,
-                 WordPairCertificate, TableCertificate, WindowCertificate>;
+                 WordPairCertificate, TableCertificate, WordTableCertificate, WindowCertificate>;
 
 // Of all steps that were made while it observed (compiler/base/observation.h), also of those that
 // the schedule has dropped again.

@@ -132,7 +132,7 @@ Case table(int index, Dice& dice) {
   const std::int64_t slope = dice.between(-90, 90);
   Tensor results(words.type(), {65536});
   for (std::int64_t i = 0; i < 65536; ++i) {
-    const std::int64_t noise = index % 5 == 0 && i < 4096 ? 3 : 0;
+    const std::int64_t noise = index % 5 == 0 ? 3 : 0;
     const std::int64_t line = 32768 + (i - 32768) * slope / 90;
     const std::int64_t step = i / 1024 % 21 == 3 ? (i * 7919) % 1000 : dice.between(0, noise);
     const std::int64_t word = words.low() + std::clamp<std::int64_t>(line + step, 0, 65535);

@@ -22,7 +22,7 @@ sys.path.insert(0, os.path.join(ROOT, "tools"))
 from check_evidence.__main__ import check, main  # noqa: E402
 from check_evidence.trace import digest  # noqa: E402
 
-from network import attention, emulated, parts, products, pruned, stream, words  # noqa: E402
+from network import attention, emulated, functions, parts, products, pruned, stream, words  # noqa: E402
 
 # What the checker has to say that it does not judge in the bundled network, and in those of network.py.
 OPEN = {"n4_quantize", "n21_conv", "n30_copy", "n35_dequantize", "node 24 (Add)", "node 25 (QuantizeLinear)",
@@ -32,6 +32,7 @@ OPEN_OF_WORDS = {"n0_quantize", "n19_dequantize", "n20_quantize", "n31_dequantiz
                  "node 33 (QuantizeLinear)"}
 OPEN_OF_PARTS = {"n0_quantize", "n7_copy", "n10_dequantize"}
 OPEN_OF_PRODUCTS = {"n0_quantize", "n3_quantize", "n10_copy", "n20_dequantize", "node 9 (Transpose)"}
+OPEN_OF_FUNCTIONS = {"n0_quantize", "n15_quantize", "n14_dequantize", "n26_dequantize"}
 OPEN_OF_STREAM = {"n0_arithmetic", "result1"}
 OPEN_OF_ATTENTION = {"n4_pack", "n4_attention", "node 0 (MatMul)", "node 1 (Mul)", "node 2 (Add)", "node 3 (Softmax)"}
 OPEN_OF_EMULATED = {"n0_quantize", "n0_halo", "n5_dequantize", "result0", *(f"n3_conv, channel {c}" for c in range(5))}
@@ -176,7 +177,7 @@ def tell_all(etch, model, seed=0):
         wrong = tell_claims(etch, digits, "false_claims.tsv", OPEN, seed)
         for name, make, expected in (("words", words, OPEN_OF_WORDS), ("pruned", pruned, OPEN_OF_PRUNED),
                                      ("parts", parts, OPEN_OF_PARTS), ("products", products, OPEN_OF_PRODUCTS),
-                                     ("stream", stream, OPEN_OF_STREAM),
+                                     ("functions", functions, OPEN_OF_FUNCTIONS), ("stream", stream, OPEN_OF_STREAM),
                                      ("attention", attention, OPEN_OF_ATTENTION),
                                      ("emulated", emulated, OPEN_OF_EMULATED)):
             target = "cortex-m3" if make == emulated else "avx2"

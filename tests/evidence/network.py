@@ -1,9 +1,10 @@
 """Networks with what the bundled one does not have. words(): activations of 16 bits in products, sums and means, a table,
 averages of windows and of whole planes, two outputs. pruned(): convolutions that lose channels. parts(): sums that 32 bits
-hold in parts only. products(): of two tensors of 16 bits, and a mean of rows. stream(): states. attention(): scores between
-two products that are one step. emulated(): factors that only the float rule in integers can apply. Weights and scales are arbitrary, but the same each time.
+hold in parts only. products(): of two tensors of 16 bits, and a mean of rows. functions(): of one. stream(): states.
+attention(): scores between two products that are one step. emulated(): factors that only the float rule in integers can
+apply. Weights and scales are arbitrary, but the same each time.
 
-  network.py words|pruned|parts|products|stream|attention|emulated FILE   writes one"""
+  network.py words|pruned|parts|products|functions|stream|attention|emulated FILE   writes one"""
 
 import sys
 
@@ -111,6 +112,20 @@ def products():
     return b.model((b.quantized(b.node("ReduceMean", y, b.constant(np.int64([1])), keepdims=0), 1.1e-4, np.int16(3)), [1, 9]))
 
 
+def functions():
+    """Of 16 bits: smooth ones, bends, ties at every other value, and one that needs steps of a search."""
+    b = Builder()
+    x = b.quantized("x", 2.0 ** -12, np.int16(7))
+    y = b.quantized(b.node("Tanh", x), 2.0 ** -15, np.int16(0))
+    y = b.quantized(b.node("Mul", y, b.node("Sigmoid", y)), 3.1e-5, np.int16(-300))
+    y = b.quantized(b.node("HardSwish", y), 2.3e-5, np.int16(11))
+    y = b.quantized(b.node("Mul", y, b.constant(np.float32(0.5))), 2.3e-5, np.int16(0))
+    z = b.quantized(b.node("Gelu", b.quantized("x", 1.1e-4, np.uint16(30000))), 6e-5, np.uint16(0))
+    z = b.quantized(b.node("Sqrt", z), 3.1e-5, np.uint16(0))
+    z = b.quantized(b.node("Abs", b.node("Erf", z)), 1.6e-5, np.uint16(0))
+    return b.model((y, [1, 3, 12, 12]), (z, [1, 3, 12, 12]))
+
+
 def stream():
     """Two states: one begins with what the file has for it, the other with zeros."""
     kinds = {"x": (TensorProto.FLOAT, [4]), "h": (TensorProto.FLOAT, [4]), "c": (TensorProto.UINT8, [6])}
@@ -143,5 +158,5 @@ def emulated():
 
 
 if __name__ == "__main__":
-    onnx.save({"words": words, "pruned": pruned, "parts": parts, "products": products, "stream": stream,
-               "attention": attention, "emulated": emulated}[sys.argv[1]](), sys.argv[2])
+    onnx.save({"words": words, "pruned": pruned, "parts": parts, "products": products, "functions": functions,
+               "stream": stream, "attention": attention, "emulated": emulated}[sys.argv[1]](), sys.argv[2])

@@ -11,6 +11,7 @@ from .trace import digest, inside
 ARRAY = re.compile(r"\bconst (\w+) (\w+)\[\d+\][^={;]*=\s*")
 PLACE = re.compile(r"^inline constexpr ptrdiff_t (\w+) = (-?\d+);", re.M)
 ARENA = re.compile(r"^inline constexpr size_t kArenaBytes = (\d+);", re.M)
+RUN = re.compile(r"void run\(([^)]*)\)(.*?)^\}", re.M | re.S)
 CALL = re.compile(r"^ +(\w+)\(([^;]*)\);$", re.M)
 COPY = re.compile(r"memcpy\(state\.bytes \+ (\d+),\s*steps::(\w+),\s*(\d+)\)")
 POINTER = re.compile(r"(\w+) =\s+at<\w+>\(state\.bytes,\s*(\d+)\);")
@@ -39,7 +40,8 @@ class Code:
         self.folder, name = folder, network["name"]
         for path in (entry["path"] for entry in manifest["generated"]):
             stem = path.split("/")[-1]
-            if stem.startswith((name + ".", name + "_")) and stem.endswith((".h", ".cc", ".cpp")) and "/etch/" not in f"/{path}":
+            own = stem.startswith((name + ".", name + "_")) and "/etch/" not in f"/{path}"
+            if own and stem.endswith((".h", ".cc", ".cpp")):
                 self.read(inside(folder, path).read_text("latin-1"), stem == f"{name}.h", stem.startswith(name + "."))
 
     def read(self, text, is_header, is_schedule):
@@ -47,11 +49,10 @@ class Code:
         if is_header and ARENA.search(text):
             self.arena = int(ARENA.search(text)[1])
         self.copied.update((name, int(at), int(size)) for at, name, size in COPY.findall(text) if is_schedule)
-        if is_schedule and "void run(" in text:
-            run = text[text.index("void run("):]
-            self.state.update((name, int(at)) for name, at in POINTER.findall(run))
-            self.parameters = [re.findall(r"\w+", word)[-1] for word in run[len("void run("):run.index(")")].split(",")]
-            for name, arguments in CALL.findall(run[:run.find("\n}\n")]):
+        if is_schedule and (run := RUN.search(text)):
+            self.state.update((name, int(at)) for name, at in POINTER.findall(run[2]))
+            self.parameters = [re.findall(r"\w+", word)[-1] for word in run[1].split(",")]
+            for name, arguments in CALL.findall(run[2]):
                 # commas between parentheses are no ends: what is left of them is balanced
                 parts = re.findall(r"(?:[^,(<>)]|<\w+>|\([^()]*\))+", re.sub(r"\s+", " ", arguments))
                 self.calls.setdefault(name, []).append([p.strip() for p in parts])
@@ -64,17 +65,23 @@ class Code:
         found = re.findall(rf"^[^\n]*\b{traced['function']}(?:_\w+)?\([^;{{}}]*\{{\n.*?^\}}", text, re.M | re.S)
         return re.sub(r"\s+", "", "".join(found))
 
+    def constant(self, traced, suffix):
+        """The bytes of a step's array; None: it has none."""
+        owners = [c["owner"] for c in traced["constants"] if c["suffix"] == suffix]
+        return self.arrays.get(f"{owners[0]}_{suffix}") if owners else None
+
     def is_place(self, memory, buffer, offset, text):
         """Whether an argument of run() is this place of the buffer."""
         if buffer["home"] == "arena":
             match = re.fullmatch(r"at<\w+>\(arena, (\w+)(?: ([+-]) (\d+))?\)", text)
-            return match and (self.places.get(match[1]), int((match[2] or "") + (match[3] or "0"))) == (buffer["offset"], offset)
+            at = match and (self.places.get(match[1]), int((match[2] or "") + (match[3] or "0")))
+            return at == (buffer["offset"], offset)
         match = re.fullmatch(r"(?:at<\w+>\()?(\w+)(?:, (\d+)\))?", text)
         port = buffer["port"] + (len(memory["inputs"]) if buffer["home"] == "output" else 0)
         return match and self.pointers(memory)[port:port + 1] == [match[1]] and int(match[2] or 0) == offset
 
     def pointers(self, memory):
-        """What run() calls inputs and outputs: its parameters, and of those in the state, which comes first, pointers of its own."""
+        """What run() calls inputs and outputs: its parameters, and of those in the state, which comes first, own pointers."""
         rest = iter(self.parameters[1:] if memory["state"] else self.parameters)
         names = [port["identifier"] for port in (*memory["inputs"], *memory["outputs"])]
         return [name if memory["state"] and re.fullmatch(r"(?:state|next)\d+", name) else next(rest, "") for name in names]
@@ -86,7 +93,7 @@ def check_arrays(code, trace, memory, report):
     constants = [(f"{c['owner']}_{c['suffix']}", c) for step in trace["steps"] for c in step["constants"]]
     initial = {f"{i['input']}_initial": i for i in memory["initial_states"]}
     claimed = {(name, i["state_bytes"][0], i["bytes"]) for name, i in initial.items()}
-    report.need(code.copied == claimed, "state", f"reset() copies {sorted(code.copied ^ claimed)}, or the evidence says so")
+    report.equal("state", "what reset() copies", claimed, code.copied)
     for name, constant in (*constants, *initial.items()):
         size = constant["bytes"]
         data = code.arrays.get(name)
@@ -101,9 +108,8 @@ def check_arrays(code, trace, memory, report):
     return judged
 
 
-def check_scales(code, trace, part, judged, report):
+def check_scales(code, steps, part, judged, report):
     """The factors in the code are those of the certificates, no other and none missing."""
-    steps = {s["name"]: s for s in trace["steps"]}
     for step in (s for s in part["steps"] if s["kind"] == "float" and s["step"] in steps):
         traced, name, claimed = steps[step["step"]], step["step"], {c["scale"] for c in step["channels"]}
         names = judged & {f"{c['owner']}_scale" for c in traced["constants"] if c["suffix"] == "scale"}
@@ -127,15 +133,15 @@ def check_places(code, memory, report):
         if buffer["home"] == "arena" and " of " in buffer["label"]:
             what, step = buffer["label"].split(" of ", 1)
             place = code.places.get(f"{step}_{what}", buffer["offset"])
-            report.need(place == buffer["offset"], "buffer", f"buffer {b}: at {buffer['offset']}, in the code at {place}")
+            report.equal("buffer", f"place of buffer {b}", buffer["offset"], place)
 
 
 def check_state(code, memory, report):
-    """What is written for the next inference is in the second half, at the place of what it follows; run() ends by moving it."""
+    """What is for the next inference is in the second half, at the place of what it follows; run() ends by moving it."""
     if memory["state"]:
         half = memory["state"] // 2
-        moved = code.calls.pop("memcpy", None)
-        report.need(moved == [["state.bytes", f"at<uint8_t>(state.bytes, {half})", str(half)]], "state", f"run() moves {moved}")
+        moves = [["state.bytes", f"at<uint8_t>(state.bytes, {half})", str(half)]]
+        report.equal("state", "what run() moves", moves, code.calls.pop("memcpy", None))
         for name, offset in code.state.items():
             follows = "next" + name[len("state"):]
             report.need(not name.startswith("state") or code.state.get(follows) == half + offset, "state",
@@ -161,5 +167,4 @@ def check_calls(code, trace, memory, accesses, report):
         for text in call[len(operands):]:
             report.unjudged(f"{traced['name']}({text})", "arguments that are no operands")
     for name, calls in code.calls.items():
-        report.need(len(calls) == counts.get(name, -1) + 1, "trace",
-                    f"run() calls {name} {len(calls)} times, the trace {counts.get(name, -1) + 1}")
+        report.equal("trace", f"calls of {name}", counts.get(name, -1) + 1, len(calls))

@@ -20,29 +20,27 @@ def attributes(node):
     return {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}
 
 
-def rounded(values, scale, zero, dtype):
+def rounded(values, scale, zero, dtype, real=F):
     """QuantizeLinear: the quotient is rounded to the nearest even integer, then saturates."""
     low, high = INT_RANGE[dtype]
-    q = np.rint((np.asarray(values, F) / F(scale)).astype(F)).astype(np.float64) + zero
+    q = np.rint(np.asarray(values, real) / real(scale)).astype(np.float64) + zero
     return np.clip(q, low, high).astype(np.int64)
 
 
 def evaluated(node, inputs, version):
     """The first result of a node by ONNX's own reference; None where that has no such operator, or refuses it."""
-    plain, inputs_of = onnx.NodeProto(), [name and f"x{k}" for k, name in enumerate(node.input)]  # also of one tensor twice
-    plain.CopyFrom(node)
-    plain.domain = ""  # DequantizeLinear of com.microsoft is the same
-    del plain.input[:]
-    plain.input.extend(inputs_of)
-    names = [name for name in inputs_of if name]
+    names = [name and f"x{k}" for k, name in enumerate(node.input)]  # also of one tensor twice
+    plain = onnx.NodeProto(op_type=node.op_type, input=names, output=node.output[:1], attribute=node.attribute)
     if node.op_type == "DequantizeLinear":
         version = max(version, 19)  # the reference has no earlier one
-    graph = onnx.GraphProto(node=[plain], input=[onnx.ValueInfoProto(name=name) for name in names],
-                            output=[onnx.ValueInfoProto(name=name) for name in node.output[:1]])
     try:
-        return ReferenceEvaluator(graph, {"": version}).run(None, dict(zip(names, inputs)))[0]
+        return ReferenceEvaluator(plain, {"": version}).run(None, dict(zip(filter(None, names), inputs)))[0]
     except Exception:  # of whatever a file may ask for
         return None
+
+
+class CannotJudge(Exception):
+    """Why the checker has no opinion."""
 
 
 class Quantized:
@@ -106,6 +104,13 @@ class Model:
         return rounded(x, scale.reshape(-1)[0], int(zero.reshape(-1)[0]), str(zero.dtype)).astype(zero.dtype)
 
     # ---- the graph ----
+    def node(self, index):
+        """One that a step is judged by."""
+        if not 0 <= index < len(self.nodes):
+            raise CannotJudge("made by the compiler for a node within a function or loop")
+        self.consulted.add(index)
+        return self.nodes[index]
+
     def maker(self, name):
         """The node that gives a tensor, or None."""
         return self.nodes[self.producer[name]] if name in self.producer else None
@@ -118,10 +123,11 @@ class Model:
         users = self.consumers.get(name, [])
         return users[0] if len(users) == 1 and name not in self.outputs else None
 
-    def around(self, index):
-        node = self.nodes[index]
-        return [self.producer[n] for n in node.input if n in self.producer] + [
-            c for o in node.output for c in self.consumers.get(o, [])]
+    def before(self, index):
+        return [self.producer[n] for n in self.nodes[index].input if n in self.producer]
+
+    def after(self, index):
+        return [c for o in self.nodes[index].output for c in self.consumers.get(o, [])]
 
     def reached(self, start, following):
         """All nodes on the ways from some."""
@@ -134,13 +140,12 @@ class Model:
 
     def live_nodes(self):
         """Those that an output of the model needs."""
-        return self.reached({self.producer[o] for o in self.outputs if o in self.producer},
-                            lambda i: [self.producer[n] for n in self.nodes[i].input if n in self.producer])
+        return self.reached({self.producer[o] for o in self.outputs if o in self.producer}, self.before)
 
     def varying_nodes(self):
         """Those that an input of the model, or chance, reaches."""
         start = {i for i, n in enumerate(self.nodes) if n.op_type.startswith("Random") or self.inputs & set(n.input)}
-        return self.reached(start, lambda i: [c for o in self.nodes[i].output for c in self.consumers.get(o, [])])
+        return self.reached(start, self.after)
 
     def sizes(self, name):
         """The shape of a tensor by ONNX's inference; None where it does not know it."""

@@ -1,6 +1,7 @@
 """Checks the memory map and every access: buffers that live at the same time share no byte unless a
 stated rule allows it, and every access stays inside of its buffer, its life and its direction."""
 
+import itertools
 import math
 import re
 
@@ -15,7 +16,7 @@ def size_of(port):
 
 class Memory:
     def __init__(self, part, trace, report, command):
-        self.part, self.trace, self.need, self.command = part, trace, report.need, command
+        self.part, self.trace, self.command, self.need, self.equal = part, trace, command, report.need, report.equal
         self.buffers = part["buffers"]
         self.placed = [(b, x) for b, x in enumerate(self.buffers) if x["home"] == "arena"]
 
@@ -26,7 +27,7 @@ class Memory:
         self.sizes()
         self.initial_states(model)
         names = [s["name"] for s in self.trace["steps"]]
-        if self.need([s["step"] for s in accesses["steps"]] == names, "accesses", "the steps are not those of the trace"):
+        if self.equal("accesses", "steps", [s["step"] for s in accesses["steps"]], names):
             used = [[] for _ in self.buffers]
             for index, step in enumerate(accesses["steps"]):
                 self.step(index, step, used)
@@ -47,18 +48,15 @@ class Memory:
         power_of_two = arena["alignment"] > 0 and arena["alignment"] & (arena["alignment"] - 1) == 0
         self.need(end + arena["slack"] <= arena["bytes"] and arena["slack"] >= 0 and power_of_two, "arena",
                   f"buffers end at {end}, with {arena['slack']} bytes after them, of {arena}")
-        self.need(arena["most_live"] >= max(live), "arena", f"{max(live)} bytes live at once, stated are {arena['most_live']}")
+        self.need(arena["most_live"] >= max(live), "arena", f"{max(live)} bytes live at once, of {arena['most_live']}")
 
     def overlaps(self):
         rules = {frozenset((r["output"], r["input"])): r for r in self.part["overlaps"]}
-        placed = sorted((item for item in self.placed if item[1]["bytes"] > 0), key=lambda item: item[1]["offset"])
-        for i, (a, x) in enumerate(placed):
-            for b, y in placed[i + 1:]:
-                if y["offset"] >= x["offset"] + x["bytes"]:
-                    break
-                apart = x["steps"][0] > y["steps"][1] or y["steps"][0] > x["steps"][1]
-                self.need(apart or self.allowed(rules.get(frozenset((a, b)))), "overlap",
-                          f"buffers {a} ({x['label']}) and {b} ({y['label']}) live at the same time")
+        for (a, x), (b, y) in itertools.combinations(self.placed, 2):
+            shared = min(v["offset"] + v["bytes"] for v in (x, y)) - max(x["offset"], y["offset"])
+            together = max(x["steps"][0], y["steps"][0]) <= min(x["steps"][1], y["steps"][1])
+            self.need(not together or shared <= 0 or self.allowed(rules.get(frozenset((a, b)))), "overlap",
+                      f"buffers {a} ({x['label']}) and {b} ({y['label']}) live at the same time")
 
     def allowed(self, rule):
         """Whether one is written over the other as it dies, as far as the step's rule lets it."""
@@ -74,11 +72,12 @@ class Memory:
             name = f"{constant['owner']}_{constant['suffix']}"
             self.need(arrays.setdefault(name, constant)["sha256"] == constant["sha256"], "constant",
                       f"{name} is two different arrays")
-            self.need(constant["flash"] >= constant["bytes"], "flash", f"{name} takes less than its bytes")
-        for kind, claimed, real in (("flash", self.part["flash"], sum(c["flash"] for c in (*arrays.values(), *self.part["initial_states"]))),
-                ("stack", self.part["stack"]["assembly"],
-                 max((f["stack"] for s in self.trace["steps"] for f in s["assembly"]), default=0))):
-            self.need(claimed == real, kind, f"{claimed} bytes are stated, what the trace has takes {real}")
+        arrays.update((i["input"], i) for i in self.part["initial_states"])
+        for name, array in arrays.items():
+            self.need(array["flash"] >= array["bytes"], "flash", f"{name} takes less than its bytes")
+        self.equal("flash", "bytes", self.part["flash"], sum(array["flash"] for array in arrays.values()))
+        stacks = [f["stack"] for step in self.trace["steps"] for f in step["assembly"]]
+        self.equal("stack", "bytes", self.part["stack"]["assembly"], max(stacks, default=0))
 
     def initial_states(self, model):
         """What reset() copies: the option's or the file's values, or else zeros, in the half of the state that is read."""
@@ -92,15 +91,14 @@ class Memory:
             self.need(claimed.startswith(expected), "state", f"{name} does not begin with what the option or the file says")
         for name, initial in copied.items():
             first, end = initial["state_bytes"]
-            self.need(initial["bytes"] == end - first == ports.get(name, (0, -1))[1] and 0 <= first <= end <= self.part["state"] // 2,
-                      "state", f"{name} begins with {initial['bytes']} bytes, at {first} to {end} of the state")
-            self.need(initial["flash"] >= initial["bytes"], "flash", f"what {name} begins with takes less than its bytes")
+            fits = initial["bytes"] == end - first == ports.get(name, (0, -1))[1]
+            self.need(fits and 0 <= first <= end <= self.part["state"] // 2, "state",
+                      f"{name} begins with {initial['bytes']} bytes, at {first} to {end} of the state")
 
     # ---- accesses ----
     def step(self, index, step, used):
         name, operands = step["step"], step["operands"]
-        self.need(step["constants"] == [c["bytes"] for c in self.trace["steps"][index]["constants"]], "constant",
-                  f"{name}: sizes of constants are not those of the trace")
+        self.equal("constant", name, step["constants"], [c["bytes"] for c in self.trace["steps"][index]["constants"]])
         for operand in operands:
             b = operand["buffer"]
             if not self.need(0 <= b < len(self.buffers), "operand", f"{name}: buffer {b}"):

@@ -2,11 +2,12 @@
 their zero points, the bias in units of the accumulator, the float factor of every channel, and the
 results that may follow it (quantization and limits)."""
 
+import dataclasses
 from fractions import Fraction
 
 import numpy as np
 
-from .graph import F, INT_RANGE, NEUTRAL, attributes, rounded
+from .graph import F, INT_RANGE, NEUTRAL, CannotJudge, Quantized, attributes, rounded
 
 INT32 = (-(1 << 31), (1 << 31) - 1)
 # Inputs that are scale and zero point of x, w with its scale and zero point, scale and zero point of y, and the bias.
@@ -16,28 +17,28 @@ OPERANDS = {**dict.fromkeys(("QLinearConv", "QLinearConvTranspose"), (1, 2, 3, 4
 OF_FLOATS = ("Conv", "ConvTranspose", "Gemm", "MatMul")
 
 
-class CannotJudge(Exception):
-    """Why the checker has no opinion."""
-
-
+@dataclasses.dataclass
 class Product:
-    """rows: [channels, terms] of w - zero point; x: Quantized; results: possible (Quantized, low, high); taps: terms of each
-    channel of x."""
-
-    def __init__(self, rows, w_scale, x, bias, results, alpha=F(1), transposed=False, taps=1):
-        self.rows, self.x, self.bias, self.results, self.alpha = rows, x, bias, results, alpha
-        self.transposed, self.taps = transposed, taps
-        self.w_scale = np.broadcast_to(np.asarray(w_scale, F).reshape(-1), (len(rows),))
+    rows: np.ndarray  # [channels, terms] of w - zero point
+    w_scale: np.ndarray
+    x: Quantized
+    bias: list
+    results: list  # possible ones: (Quantized, low, high)
+    alpha: F = F(1)
+    transposed: bool = False
+    taps: int = 1  # terms of each channel of x
 
     def intervals(self, part=slice(None)):
         """Of the accumulators over a part of the rows, without the bias: for each channel the least and the greatest."""
         a, b = (self.rows[:, part] * (end - int(self.x.zero[0])) for end in INT_RANGE[self.x.dtype])
         return np.stack([np.minimum(a, b).sum(axis=1), np.maximum(a, b).sum(axis=1)], axis=1)
 
+    def unit(self):
+        """fl(x * w) of each channel in float32; alpha first."""
+        return F(self.alpha) * self.x.scale[0] * self.w_scale
+
     def scales(self, y):
-        """fl(fl(x * w) / y) in float32, left to right; alpha first."""
-        unit = (F(self.alpha) * self.x.scale[0]).astype(F) * self.w_scale
-        return (unit.astype(F) / y.scale[0]).astype(F)
+        return self.unit() / y.scale[0]
 
 
 def floats_of(texts):
@@ -65,12 +66,9 @@ def per_tensor(q, what):
 
 def repeated(values, channels):
     """One value, one per channel, or one per channel of a group."""
-    values = np.asarray(values).reshape(-1)
-    if values.size == 1 or values.size == channels:
-        return np.broadcast_to(values, (channels,))
     if channels % values.size:
         raise CannotJudge("scales that do not fit the channels")
-    return np.tile(values, channels // values.size)
+    return np.tile(values.reshape(-1), channels // values.size)
 
 
 def rows_of(node, w, zero):
@@ -78,7 +76,7 @@ def rows_of(node, w, zero):
     a, w = attributes(node), w.astype(np.int64)
     if "ConvTranspose" in node.op_type:
         group = a.get("group", 1)
-        w = np.moveaxis(w.reshape(group, len(w) // group, w.shape[1], -1), 2, 1).reshape(group * w.shape[1], -1)
+        w = w.reshape(group, len(w) // group, w.shape[1], -1).swapaxes(1, 2).reshape(group * w.shape[1], -1)
     elif "Conv" not in node.op_type:
         if w.ndim != 2:
             raise CannotJudge("weights of several matrices")
@@ -107,22 +105,21 @@ def limits_of(model, node):
     """(low, high) in float of Relu or Clip; None: no limit."""
     if node.op_type == "Relu":
         return 0.0, None
-    out = []
-    for name, value in zip([*node.input[1:], "", ""], (attributes(node).get(k) for k in ("min", "max"))):
-        array, found = (model.constant(name), model.integers(name)) if name else (None, None)
-        if array is None and found is not None:
-            array = (found[0] - found[1].zero).astype(F) * found[1].scale
-        if name and array is None:
+    limits = [attributes(node).get(key) for key in ("min", "max")]
+    for k, name in ((k, name) for k, name in enumerate(node.input[1:]) if name):
+        array, found = model.constant(name), model.integers(name)
+        if array is None and found is None:
             raise CannotJudge("limits of a Clip that are not constant")
-        out.append(float(array.reshape(-1)[0]) if name else value)
-    return out
+        limits[k] = ((found[0] - found[1].zero).astype(F) * found[1].scale if array is None else array).item()
+    return limits
 
 
 def narrowed(y, low, high, pending):
     """The limits [low, high] of stored values after those of pending, which are floats that are quantized as y."""
     for limits in pending:
-        least, most = (None if v is None else int(rounded(v, y.scale[0], int(y.zero[0]), y.dtype)) for v in limits)
-        low, high = low if least is None else max(low, least), high if most is None else min(high, most)
+        least, most = (end if v is None else int(rounded(v, y.scale[0], int(y.zero[0]), y.dtype))
+                       for v, end in zip(limits, (low, high)))
+        low, high = max(low, least), min(high, most)
     return low, max(low, high)
 
 
@@ -149,9 +146,8 @@ def following(model, name, y=None):
                 raise CannotJudge(f"an output of {new.dtype}")
             if y and not new.same(y):
                 break
-            y, (low, high) = new, (low, high) if y else INT_RANGE[new.dtype]
-            low, high = narrowed(y, low, high, pending)
-            pending = []
+            low, high = narrowed(new, *((low, high) if y else INT_RANGE[new.dtype]), pending)
+            y, pending = new, []
             results.append((y, low, high))
         elif op == "DequantizeLinear":
             if y is None or not per_tensor(model.quantization(index), "a tensor").same(y):
@@ -167,26 +163,22 @@ def of_integers(model, node):
     """An operator that has scales and zero points as inputs, or zero points alone."""
     xs, xz, w, ws, wz, ys, yz, b = (node.input[k] if k is not None and k < len(node.input) else ""
                                     for k in OPERANDS[node.op_type])
-    only, x, w, wq = not ws, model.scalars(xs, xz), model.constant(w), model.scalars(ws, wz)
-    if w is None or wq is None:
-        raise CannotJudge("weights that are not constant")
-    if only and (x is None or not xz):
-        raise CannotJudge("a zero point of x that is not in the file")
-    if not only and not ys:
-        raise CannotJudge("a result that is not quantized")
+    x, w, wq = model.scalars(xs, xz), model.constant(w), model.scalars(ws, wz)
+    for bad, why in ((w is None or wq is None, "weights that are not constant"),
+                     (ws and not ys, "a result that is not quantized"),
+                     (not ws and (x is None or not xz), "a zero point of x that is not in the file")):
+        if bad:
+            raise CannotJudge(why)
     rows = rows_of(node, w, wq.zero)
-    bias = np.broadcast_to(model.constant(b).astype(np.int64).reshape(-1), (len(rows),)) if b else np.zeros(len(rows), np.int64)
-    results = [] if only else following(model, node.output[0], per_tensor(model.scalars(ys, yz), "y"))[0]
+    bias = np.broadcast_to(model.constant(b).astype(np.int64).reshape(-1) if b else np.int64(0), (len(rows),))
+    results = following(model, node.output[0], per_tensor(model.scalars(ys, yz), "y"))[0] if ys else []
     return Product(rows, repeated(wq.scale, len(rows)), per_tensor(x, "x"), bias, results,
-                   F(attributes(node).get("alpha", 1.0)), "ConvTranspose" in node.op_type)
+                   attributes(node).get("alpha", 1.0), "ConvTranspose" in node.op_type)
 
 
 def product_of(model, index, is_word=False):
     """That of a node; of 16 bits with the bias as rational numbers."""
-    if not 0 <= index < len(model.nodes):
-        raise CannotJudge("made by the compiler for a node within a function or loop")
-    node = model.nodes[index]
-    model.consulted.add(index)
+    node = model.node(index)
     if node.op_type in OPERANDS:
         return of_integers(model, node)
     if node.op_type not in OF_FLOATS:
@@ -195,11 +187,12 @@ def product_of(model, index, is_word=False):
     if found is None:
         raise CannotJudge("weights that are not quantized constants")
     rows = rows_of(node, found[0], found[1].zero)
-    scale, alpha = repeated(found[1].scale, len(rows)).astype(F), F(attributes(node).get("alpha", 1.0))
-    unit = ((alpha * x.scale[0]).astype(F) * scale).astype(F)
     results, added = following(model, node.output[0])
+    product = Product(rows, repeated(found[1].scale, len(rows)), x, np.zeros(len(rows), np.int64), results,
+                      attributes(node).get("alpha", 1.0), node.op_type == "ConvTranspose", int(np.prod(found[0].shape[2:])))
     biases = [n for n in node.input[2:3] if n] + added
     if len(biases) > 1:
         raise CannotJudge("several biases")
-    bias = bias_of(model, biases[0], unit, is_word) if biases else np.zeros(len(rows), np.int64)
-    return Product(rows, scale, x, bias, results, alpha, node.op_type == "ConvTranspose", int(np.prod(found[0].shape[2:])))
+    if biases:
+        product.bias = bias_of(model, biases[0], product.unit(), is_word)
+    return product

@@ -5,14 +5,15 @@ weights and is in the bias then; and all who share a tensor have the same channe
 import numpy as np
 
 from . import tables
-from .graph import F, INT_RANGE, attributes
-from .products import INT32, CannotJudge, Product, product_of
+from .graph import F, INT_RANGE, CannotJudge, attributes
+from .products import INT32, Product, product_of
 
 CONVOLUTIONS = ("Conv", "QLinearConv")
 POOLS = {"MaxPool", "GlobalAveragePool", "QLinearGlobalAveragePool"}
 POINTWISE = {"QuantizeLinear", "DequantizeLinear", "Relu", "Clip", "Sigmoid", "HardSigmoid", "HardSwish", "LeakyRelu",
              "Identity", "QLinearSigmoid", "QLinearLeakyRelu", "Cast"}
-SUMS = {"Add": (0, 1), "Mul": (0, 1), "QLinearAdd": (0, 3), "QLinearMul": (0, 3)}
+SUMS = {"Add", "Mul", "QLinearAdd", "QLinearMul"}
+CARRY = POOLS | POINTWISE | SUMS
 ALL = {"inputs": [], "outputs": []}
 
 
@@ -32,7 +33,8 @@ class Pruned:
         rows = product.rows.reshape(len(product.rows), weights(self.model, node).shape[1], -1)
         ins, outs = (self.kept[index][k] or np.arange(n) for k, n in (("inputs", rows.shape[1]), ("outputs", len(rows))))
         removed = np.setdiff1d(np.arange(rows.shape[1]), ins)
-        bias = (bias + self.constants(node, product, rows, removed) - INT32[0]) % (1 << 32) + INT32[0] if len(removed) else bias
+        if len(removed):
+            bias = (bias + self.constants(node, product, rows, removed) - INT32[0]) % (1 << 32) + INT32[0]
         return Product(rows[outs][:, ins].reshape(len(outs), -1), product.w_scale[outs], product.x, np.asarray(bias)[outs],
                        product.results, product.alpha)
 
@@ -51,59 +53,42 @@ class Pruned:
     # ---- who shares a tensor ----
     def check(self, report):
         for index, kept in self.kept.items():
-            node = self.model.nodes[index] if 0 <= index < len(self.model.nodes) else None
-            if node is None or node.op_type not in CONVOLUTIONS:
-                problem = "is no convolution that could lose channels"
-            else:
-                limits = zip((kept["outputs"], kept["inputs"]), weights(self.model, node).shape)
-                problem = "channels that are not there" if any(
-                    v != sorted(set(v)) or v and not 0 <= v[0] <= v[-1] < n for v, n in limits) else ""
-            if not report.need(not problem, "pruned", f"node {index}: {problem}"):
+            if not report.need(self.is_possible(index, kept), "pruned", f"node {index} has no such channels"):
                 self.bad.add(index)
+        left = {}  # channels of tensors that lost some
         for index, node in enumerate(self.model.nodes):
-            if node.op_type not in CONVOLUTIONS:
-                continue
-            own = self.kept.get(index, ALL)
-            mine = own["outputs" if self.is_depthwise(node) else "inputs"]
-            for source in self.sources(node.input[0]):
-                theirs = self.kept.get(source, ALL)["outputs"]
-                report.need(theirs == mine, "pruned", f"node {index} reads {mine or 'all'} of what node {source} makes, "
-                            f"{theirs or 'all'}")
-            other = own["outputs"] and self.other_reader(node.output[0])
-            report.need(not other, "pruned", f"node {index} lost channels that {other} reads")
+            read, made, expected = [left[name] for name in node.input if name in left], [], []
+            if node.op_type in CARRY and read:
+                read = [left.get(name, []) for name in node.input if self.model.constant(name) is None]
+                made = expected = read[0]
+            elif node.op_type in CONVOLUTIONS:
+                own, (depthwise, whole) = self.kept.get(index, ALL), self.groups(node)
+                made, expected = own["outputs"], own["outputs" if depthwise else "inputs"]
+                report.need(depthwise or whole or not read, "pruned", f"node {index} has groups, and reads {read}")
+                read = read or [[]]
+            report.need(all(channels == expected for channels in read), "pruned",
+                        f"node {index} reads {read} of what others make, not {expected or 'all'}")
+            left.update({node.output[0]: made} if made else {})
+        report.need(not left.keys() & set(self.model.outputs), "pruned", "the caller reads a tensor that lost channels")
 
-    def is_depthwise(self, node):
+    def is_possible(self, index, kept):
+        node = self.model.nodes[index] if 0 <= index < len(self.model.nodes) else None
+        return node is not None and node.op_type in CONVOLUTIONS and all(
+            v == sorted(set(v) & set(range(size)))
+            for v, size in zip((kept["outputs"], kept["inputs"]), weights(self.model, node).shape))
+
+    def groups(self, node):
+        """Whether each channel has a group, and whether all are one."""
         w, group = weights(self.model, node), attributes(node).get("group", 1)
-        return group > 1 and w is not None and w.shape[:2] == (group, 1)
-
-    def sources(self, name):
-        """The convolutions whose channels a tensor has; None for what keeps all of its own."""
-        node = self.model.maker(name)
-        if node is None or node.op_type in CONVOLUTIONS:
-            return {self.model.producer.get(name)}
-        if node.op_type in SUMS:
-            names = [node.input[i] for i in SUMS[node.op_type]]
-            return set().union(*(self.sources(n) for n in names if self.model.constant(n) is None))
-        return self.sources(node.input[0]) if node.op_type in POOLS | POINTWISE else {None}
-
-    def other_reader(self, name):
-        if name in self.model.outputs:
-            return "the caller"
-        for index in self.model.consumers.get(name, []):
-            node = self.model.nodes[index]
-            if node.op_type in POOLS | POINTWISE or node.op_type in SUMS:
-                if other := self.other_reader(node.output[0]):
-                    return other
-            elif node.op_type not in CONVOLUTIONS or attributes(node).get("group", 1) > 1 and not self.is_depthwise(node):
-                return f"node {index}"
-        return None
+        return group > 1 and w is not None and w.shape[:2] == (group, 1), group == 1
 
 
 class Intervals(tables.Function):
     """(least, greatest) of each channel of a tensor, in place of a table's 256 bytes."""
 
     def __init__(self, model, rule):
-        self.model, self.rule, self.known, self.nodes = model, rule, {}, set()
+        super().__init__(model)
+        self.rule = rule
 
     def of(self, name):
         """Of the integers that a tensor has or stands for; None: not known."""
@@ -126,7 +111,7 @@ class Intervals(tables.Function):
             name = model.maker(name).input[0]
         if op == "QLinearConv" or op == "QuantizeLinear" and model.op(name) == "Conv":
             return self.convolution(node if op == "QLinearConv" else model.maker(name))
-        if op not in POINTWISE and op not in SUMS and op != "MaxPool":
+        if op not in CARRY:
             raise CannotJudge(f"channels of {op}")
         if op != "MaxPool" and (op != "Cast" or self.values(name)[0].dtype == F):
             return super().of_node(index, node)
@@ -142,7 +127,8 @@ class Intervals(tables.Function):
         if not product.results:
             raise CannotJudge("a result that is not quantized")
         y, low, high = product.results[0]
-        w, group, zero, zero_y = weights(self.model, node), attributes(node).get("group", 1), product.x.zero[0], int(y.zero[0])
+        w, group = weights(self.model, node), attributes(node).get("group", 1)
+        zero, zero_y = product.x.zero[0], int(y.zero[0])
         known = self.of(node.input[0]) or [np.full(w.shape[1] * group, v) for v in INT_RANGE[product.x.dtype]]
         least, most = (np.asarray(v, np.int64) - zero for v in known)
         if padded(node):

@@ -5,8 +5,8 @@ monotone between those, so equality there is equality on the whole interval."""
 import numpy as np
 
 from . import tables
-from .graph import F
-from .products import INT32, CannotJudge, floats_of, product_of
+from .graph import F, CannotJudge
+from .products import INT32, floats_of, product_of
 from .pruned import Pruned
 from .words import Words
 
@@ -14,16 +14,16 @@ KINDS = {**dict.fromkeys(("Table", "QLinearSigmoid", "QLinearLeakyRelu"), ("tabl
          "QLinearAveragePool": ("average", "float", "integer"), "QLinearGlobalAveragePool": ("float", "integer"),
          **dict.fromkeys(("QLinearConv16", "QLinearConvTranspose16", "QLinearMatMul16"), ("words",)),
          **dict.fromkeys(("QLinearAveragePool16", "QLinearGlobalAveragePool16", "QLinearReduceMean16"), ("mean of words",)),
-         **dict.fromkeys(("QLinearMul16", "QLinearProduct16"), ("product of words",)), "QLinearSum16": ("sum of words",)}
-FLOAT_RULE = {"int32", "float", "integer"}
-OTHER = {"words": Words.product, "sum of words": Words.sum, "mean of words": Words.mean,
-         "product of words": Words.pairs, "maximum": Words.windows, "average": Words.average}
+         **dict.fromkeys(("QLinearMul16", "QLinearProduct16"), ("product of words",)), "QLinearSum16": ("sum of words",),
+         "Table16": ("function of words",)}
+OTHER = {"words": Words.product, "sum of words": Words.sum, "mean of words": Words.mean, "product of words": Words.pairs,
+         "maximum": Words.windows, "average": Words.average, "table": tables.check, "function of words": tables.check_words}
 
 
 def rule(acc, scale, low, high):
     """fl(fl(acc) * scale), clamped in float, to the nearest even integer; counted from the zero point."""
     with np.errstate(over="ignore"):
-        v = (np.asarray(acc, np.int64).astype(F) * np.asarray(scale, F)).astype(F)
+        v = np.asarray(acc, np.int64).astype(F) * np.asarray(scale, F)
     return np.rint(np.minimum(np.maximum(v, F(low)), F(high))).astype(np.int64)
 
 
@@ -61,18 +61,15 @@ class Requantization(Words):
             except CannotJudge as why:
                 self.model.consulted = known
                 self.report.unjudged(name, str(why))
-            except (ValueError, OverflowError) as what:
+            except (ValueError, OverflowError, IndexError) as what:
                 self.need(False, "pruned" if "kept" in traced else "requantization", f"{name}: {what}")
         return seen
 
     def step(self, step, traced):
-        if step["kind"] in FLOAT_RULE:
-            self.own_rule(step, traced)
-        if step["kind"] == "table":
-            tables.check(self.model, step, traced, self.report, self.code)
-        elif step["kind"] in OTHER:
-            OTHER[step["kind"]](self, step, traced)
-        elif traced["kind"] == "avgpool":
+        if step["kind"] in OTHER:
+            return OTHER[step["kind"]](self, step, traced)
+        self.own_rule(step, traced)
+        if traced["kind"] == "avgpool":
             self.global_average(step, traced)
         else:
             self.against_model(step, traced, self.pruned.left(step["node"], product_of(self.model, step["node"])))
@@ -80,13 +77,12 @@ class Requantization(Words):
     def kind(self, step, traced, floats):
         """That of the operator: int32 only where it has no scales, floats only where the step computes with them."""
         kind, op = step["kind"], traced["op_type"]
-        if op in KINDS or kind not in FLOAT_RULE:
-            good = kind in KINDS.get(op, ())
-        else:
-            forms = any("form" in c for c in step.get("channels", []))
-            good = (kind == "integer") == forms and (kind == "int32") == (op in ("ConvInteger", "MatMulInteger"))
-        good = good and (kind != "float" or traced["uses_floats"]) and (kind not in ("float", "integer") or floats == (
-            kind == "float")) and step.get("residual", False) == (op == "QLinearConvAdd")
+        by_rule = ("int32",) if op in ("ConvInteger", "MatMulInteger") else ("float", "integer")
+        good = kind in KINDS.get(op, by_rule) and step.get("residual", False) == (op == "QLinearConvAdd")
+        if op not in KINDS:
+            good &= (kind == "integer") == any("form" in c for c in step.get("channels", []))
+        if kind in ("float", "integer"):
+            good &= floats == (kind == "float") and (kind == "integer" or traced["uses_floats"])
         return self.need(good, "kind", f"{step['step']}: {op} is not computed as {kind}")
 
     # ---- what the certificate says of itself ----
@@ -95,9 +91,8 @@ class Requantization(Words):
         name, channels = step["step"], step["channels"]
         sums = np.array([c["accumulators"] for c in channels], np.int64).reshape(-1, 2)
         self.each(sums[:, 0] <= sums[:, 1], "accumulators", f"{name}: the interval is empty")
-        hull = [min([0, *sums[:, 0].tolist()]), max([0, *sums[:, 1].tolist()])]
-        self.need(traced.get("accumulators", hull) == hull, "accumulators",
-                  f"{name}: the trace has {traced.get('accumulators')}, its channels {hull}")
+        hull = [int(sums.min(initial=0)), int(sums.max(initial=0))]
+        self.equal("accumulators", f"{name}: trace", traced.get("accumulators", hull), hull)
         if step["kind"] == "int32":
             return
         self.channels += len(channels)
@@ -127,9 +122,8 @@ class Requantization(Words):
 
     def each(self, good, kind, text, of=None):
         """One finding for all channels; `of` says to which each belongs."""
-        off = np.flatnonzero(~good)
-        return self.need(not len(off), kind, text if not len(off) else f"{text}, channel {(off if of is None else of[off])[0]}"
-                         f"; {len(off)} in all")
+        off = np.flatnonzero(~good) if of is None else of[~good]
+        return self.need(not len(off), kind, f"{text}, channel {off[:1]}; {len(off)} in all")
 
     def form(self, channel, scale, bounds, at, where):
         form, (least, most, low, high) = channel["form"], bounds
@@ -148,13 +142,11 @@ class Requantization(Words):
     def against_model(self, step, traced, product):
         name, channels = step["step"], step["channels"]
         macs = int(np.prod(traced["output_shape"])) * product.rows.shape[1]
-        self.need(product.transposed or traced["macs"] == macs, "work",
-                  f"{name}: {traced['macs']} multiplications, by the model {macs}")
+        self.equal("work", f"{name}: multiplications", traced["macs"], traced["macs"] if product.transposed else macs)
         sums = traced.get("products", {"sums": [-(1 << 62), 1 << 62]})["sums"]
         self.need(sums[0] <= 255 * min(0, product.rows.min()) and sums[1] >= 255 * max(0, product.rows.max()), "products",
                   f"{name}: one product alone leaves {sums}")
-        if not self.need(len(channels) == len(product.rows), "channels",
-                         f"{name}: has {len(channels)}, the model {len(product.rows)}"):
+        if not self.equal("channels", f"{name}: channels", len(channels), len(product.rows)):
             return
         self.zero(step, product.x)
         bias = np.asarray(product.bias)

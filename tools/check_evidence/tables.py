@@ -1,19 +1,22 @@
-"""Certificates of tables of 256 bytes: the function that the file has between the two tensors is computed for every byte,
-in float32 as its operators say. Exponentials and the like are known within a bound, so values are intervals, and an
-entry has to be what one of their ends or something between them is rounded to."""
+"""Certificates of functions of one tensor: what the file has between the two tensors is computed for every byte in float32
+as its operators say, for every value of 16 bits in double precision. Exponentials and the like are known within a bound, so
+values are intervals, and a result has to be what one of their ends or something between them is rounded to."""
 
 import itertools
+import math
 
 import numpy as np
 from onnx import helper
 
-from .graph import F, INT_RANGE, NEUTRAL, attributes, evaluated, rounded
-from .products import CannotJudge, per_tensor
+from .graph import F, INT_RANGE, NEUTRAL, CannotJudge, attributes, evaluated, rounded
+from .products import per_tensor
 
-RELATIVE, ABSOLUTE = 2e-6, 1e-7  # of functions that every library computes in its own way
-APART = {"Sigmoid", "Tanh", "Exp", "Softplus", "Erf"}
+# How far, relative and absolute, libraries are apart, which compute some functions each in its own way.
+BOUNDS = {np.dtype(F): (2e-6, 1e-7), np.dtype(np.float64): (1e-12, 1e-15)}
+APART = {"Sigmoid", "Tanh", "Exp", "Softplus", "Erf", "Elu", "Celu", "Selu", "Softsign", "Mish", "Gelu"}
 # In float32 exact, and rising or falling in each operand.
-RISING = {"Relu", "Sqrt", "Floor", "Ceil", "LeakyRelu", "HardSigmoid", "Clip", "Add", "Sub", "Mul", "Div", "Max", "Min"}
+RISING = {"Relu", "Sqrt", "Floor", "Ceil", "LeakyRelu", "HardSigmoid", "Clip", "Add", "Sub", "Mul", "Div", "Max", "Min",
+          "Neg", "Round", "HardSwish"}
 MOVES = (NEUTRAL | {"Cast"}) - {"MaxPool"}
 
 
@@ -24,22 +27,33 @@ def corners(operation, *operands):
     return np.minimum.reduce(found), np.maximum.reduce(found)
 
 
+# Operators that ONNX's reference does not have, or not in double precision.
+ERF = np.vectorize(math.erf, otypes=[float])
+OWN = {"HardSwish": lambda x: x * np.clip(x / 6 + 0.5, 0, 1), "Erf": ERF,
+       "Gelu": lambda x: x / 2 * (1 + ERF(x / math.sqrt(2)))}
+
+
 def pointwise(node, operands, version):
     """An operator of floats by ONNX's reference: in float64 and widened by the bound where libraries differ."""
-    op, a = node.op_type, attributes(node)
-    if op == "HardSwish":
+    op, a, real = node.op_type, attributes(node), operands[0][0].dtype
+    if op == "Abs":
+        return corners(lambda x, y: np.maximum(x, -y), operands[0], operands[0])
+    if op == "HardSwish" and real == F:
         part = helper.make_node("HardSigmoid", node.input, node.output, alpha=1 / 6)
         return corners(np.multiply, operands[0], pointwise(part, operands, version))
-    if op not in APART | RISING or a.get("alpha", 1) < 0 or evaluated(node, [v for v, _ in operands], version) is None:
+    function = OWN.get(op, lambda *values: evaluated(node, values, version))
+    refused = op not in APART | RISING or a.get("alpha", 1) < 0 or a.get("approximate", b"none") != b"none"
+    if refused or function(*(v for v, _ in operands)) is None:
         raise CannotJudge(f"a table of {op}")
     if op == "Sqrt":
-        operands = [[np.maximum(v, F(0)) for v in operands[0]]]
+        operands = [[np.maximum(v, real.type(0)) for v in operands[0]]]
     if op in APART:
         operands = [[np.asarray(v, np.float64) for v in operands[0]]]
-    low, high = corners(lambda *values: evaluated(node, values, version), *operands)
+    low, high = corners(function, *operands)
     if op in APART:
-        low, high = low - np.abs(low) * RELATIVE - ABSOLUTE, high + np.abs(high) * RELATIVE + ABSOLUTE
-    return low.astype(F), high.astype(F)
+        relative, absolute = BOUNDS[real]
+        low, high = low - np.abs(low) * relative - absolute, high + np.abs(high) * relative + absolute
+    return low.astype(real), high.astype(real)
 
 
 # Which inputs are the scale and zero point of the result.
@@ -68,15 +82,15 @@ def fused(op, a, a_q, b, b_q, y):
 
 
 class Function:
-    """What the file computes between `input`, whose elements are all bytes of a type, and another tensor."""
+    """What the file computes of tensors whose (least, greatest) are known, with floats of the type `real`."""
 
-    def __init__(self, model, name, dtype):
-        every = np.arange(256)
-        self.model, self.nodes = model, set()
-        values = np.where(every > 127, every - 256, every) if dtype == "int8" else every
-        self.known = {name: (values, values)}
-        if model.op(name) in MOVES | {"Split", "Slice"}:
-            q = model.activation(name)  # moved as integers, under the name that the floats have
+    def __init__(self, model, real=F):
+        self.model, self.of_real, self.nodes, self.known = model, real, set(), {}
+
+    def begin(self, name, values):
+        self.known[name] = (values, values)
+        if self.model.op(name) in MOVES | {"Split", "Slice"}:
+            q = self.model.activation(name)  # moved as integers, under the name that the floats have
             self.known[name] = self.known[name] if q is None else self.real((values, values), q)
 
     def values(self, name):
@@ -86,7 +100,8 @@ class Function:
             if constant is not None:
                 if constant.size != 1:
                     raise CannotJudge("a table of a function with constants of several elements")
-                self.known[name] = (constant.reshape(-1), constant.reshape(-1))
+                constant = constant.reshape(-1).astype(self.of_real if constant.dtype == F else constant.dtype)
+                self.known[name] = (constant, constant)
             elif name not in self.model.producer:
                 raise CannotJudge("a table of a tensor that the file does not have under its name")
             else:
@@ -103,7 +118,7 @@ class Function:
             qs = [model.scalars(i[k], i[k + 1]) for k in (1, 4, 6)]
             return fused(op, self.values(i[0]), qs[0], self.values(i[3]), *qs[1:])
         ends = self.values(i[0])
-        is_float = ends[0].dtype == F
+        is_float = ends[0].dtype == self.of_real
         if op == "DequantizeLinear":
             return self.real(ends, model.quantization(index))
         if op in ("QLinearSigmoid", "QLinearLeakyRelu"):
@@ -119,7 +134,8 @@ class Function:
     def grouped(self, node, ends):
         """With what the integer operator gives that takes the place of DequantizeLinear, Add or Mul, and QuantizeLinear."""
         model, made = self.model, self.model.maker(node.input[0])
-        if made is None or made.op_type not in FUSED or any(model.op(i) != "DequantizeLinear" for i in made.input):
+        if self.of_real != F or made is None or made.op_type not in FUSED or any(
+                model.op(i) != "DequantizeLinear" for i in made.input):
             return ends
         x = [v for i in made.input for v in (self.values(model.maker(i).input[0]), model.quantization(model.producer[i]))]
         other = fused(FUSED[made.op_type], *x, model.quantization(model.producer[node.output[0]]))
@@ -127,16 +143,17 @@ class Function:
 
     def real(self, ends, q):
         q = per_tensor(q, "a tensor before a table")
-        return tuple(((v.astype(np.int64) - q.zero[0]).astype(F) * q.scale[0]).astype(F) for v in ends)
+        real = self.of_real
+        return tuple((v.astype(np.int64) - q.zero[0]).astype(real) * real(q.scale[0]) for v in ends)
 
     def quantized(self, ends, q):
         q = per_tensor(q, "a tensor after a table")
-        return tuple(rounded(v, q.scale[0], int(q.zero[0]), q.dtype) for v in ends)
+        return tuple(rounded(v, q.scale[0], int(q.zero[0]), q.dtype, self.of_real) for v in ends)
 
 
 def target_of(model, index):
-    """The 8-bit tensor that the step gives: the node's, or what QuantizeLinear makes of it."""
-    name = model.nodes[index].output[0]
+    """The quantized tensor that the step gives: the node's, or what QuantizeLinear makes of it."""
+    name = model.node(index).output[0]
     while not model.op(name).startswith("QLinear") and model.op(name) != "QuantizeLinear":
         after = model.only_consumer(name)
         if after is None:
@@ -146,32 +163,66 @@ def target_of(model, index):
 
 
 def type_of(model, name):
-    """That of the quantized tensor `name`, which QuantizeLinear or an operator of quantized tensors makes; None: not known."""
+    """That of the tensor `name`, which QuantizeLinear or an operator of quantized tensors makes; None: not known."""
     node = model.maker(name)
     at = 1 if model.op(name) == "QuantizeLinear" else ENDS.get(model.op(name))
     q = None if at is None else model.scalars(*[*node.input, "", ""][at:at + 2])
     return None if q is None or at == 1 and not [*node.input, ""][2] else q.dtype
 
 
-def check(model, step, traced, report, code):
-    name, entries = step["step"], step["entries"]
-    owners = [c["owner"] for c in traced["constants"] if c["suffix"] == "table"]
-    data = code.arrays.get(f"{owners[0]}_table") if owners else None
+def check(words, step, traced):
+    entries, data = step["entries"], words.code.constant(traced, "table") or b""
     flips = [[0, 128] if step[k] == "int8" else [0] for k in ("from", "to")]  # it may keep int8 with the top bit inverted
-    report.need(len(entries) == 256 and data is not None and any(
-        bytes(entries[i ^ x] ^ y for i in range(256)) == data[:256] for x in flips[0] for y in flips[1]), "constant",
-                f"{name}: the table of the code is another one")
-    if not 0 <= step["node"] < len(model.nodes):
-        raise CannotJudge("made by the compiler for a node within a function or loop")
+    words.need(len(entries) == 256 and any(bytes(entries[i ^ x] ^ y for i in range(256)) == data[:256]
+                                           for x in flips[0] for y in flips[1]), "constant",
+               f"{step['step']}: the table of the code is another one")
+    values, results = (np.array(v, np.uint8).astype(step[end]).astype(np.int64)
+                       for v, end in ((range(256), "from"), (entries, "to")))
+    against_model(words, step, ("from", "to"), ("int8", "uint8"), values, results, F)
+
+
+def check_words(words, step, traced):
+    words.array(step, traced, "index", step["index"], "<u2")
+    words.array(step, traced, "cubics", step["cubics"])
+    words.literal(step, traced, f"table_words({step['bits']},{step['steps']},{step['even']},")
+    values = np.sort(np.arange(1 << 16).astype(step["type"]))
+    against_model(words, step, ("type", "type"), ("int16", "uint16"), values.astype(np.int64), results_of_words(step, values),
+                  np.float64)
+
+
+def results_of_words(step, x):
+    """What table_word() of runtime/etch_word_table.h gives of all values x, from the least on."""
+    bits, more = step["bits"], step["steps"]
+    cubics = np.array(step["cubics"], np.int64).reshape(-1, 4)
+    lasts = cubics[:, 0].astype(x.dtype).astype(np.int64)
+    x = x.astype(np.int64)
+    at = (np.array(step["index"])[(x - x[0]) >> bits] + (x & ((1 << bits) - 1))) >> bits
+    while more:
+        at = at + more * (lasts[at + more - 1] < x)
+        more //= 2
+    upper, *factors = cubics[at].T
+    along, shift, total = lasts[at] - x, (upper >> 16) & 15, (upper >> 16) & ~15
+    for factor in factors:
+        product = total * along
+        total = factor + (product >> shift)
+        if max(np.abs(product).max(), np.abs(total).max()) >= 1 << 31:
+            raise ValueError("32 bits are too few for its polynomials")
+    return (total + ((total >> 9) & step["even"])) >> 9
+
+
+def against_model(words, step, ends, allowed, values, results, real):
+    """Whether the model has these results for the values; `ends` say which types they have."""
+    name, model = step["step"], words.model
     target = target_of(model, step["node"])
-    for end, tensor in (("from", step["input"]), ("to", target)):
-        if not report.need(step[end] in ("int8", "uint8") and step[end] == (type_of(model, tensor) or step[end]), "table",
-                           f"{name}: {end} {step[end]}, by the model {type_of(model, tensor) or 'a type of 8 bits'}"):
+    for end, tensor in zip(ends, (step["input"], target)):
+        known = type_of(model, tensor) or step[end]
+        if not words.need(step[end] in allowed and step[end] == known, "table",
+                          f"{name}: {end} {step[end]}, by the model {known}"):
             return
-    function = Function(model, step["input"], step["from"])
+    function = Function(model, real)
+    function.begin(step["input"], values)
     low, high = function.values(target)
     model.consulted |= function.nodes
-    signed = np.asarray([e - 256 if step["to"] == "int8" and e > 127 else e for e in entries])
-    off = [f"entry {i} is {signed[i]}, by the model {low[i]} to {high[i]}"
-           for i in np.flatnonzero((signed < low) | (signed > high))]
-    report.need(not off, "table", f"{name}: {off[0] if off else ''}; {len(off)} in all")
+    off = [f"of {values[i]} is {results[i]}, by the model {low[i]} to {high[i]}"
+           for i in np.flatnonzero((results < low) | (results > high))]
+    words.need(not off, "table", f"{name}: {off[0] if off else ''}; {len(off)} in all")

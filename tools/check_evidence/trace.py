@@ -4,7 +4,7 @@ that is recomputed or named; functions are where it says; hashes are those of th
 import hashlib
 import math
 import pathlib
-import struct
+import subprocess
 
 import numpy as np
 
@@ -16,18 +16,19 @@ ELEMENTWISE = {"Mul", "Add", "Sub", "Div", "Relu", "Clip", "Sigmoid", "HardSigmo
                "LeakyRelu", "Exp", "Sqrt", "Neg", "Abs", "Pow", "Erf", "BatchNormalization", "Max", "Min", "Floor",
                "QuantizeLinear", "DequantizeLinear", "Softplus", "Softsign", "Elu", "Celu", "Selu", "Gelu", "Mish", "Round",
                "Reciprocal", "Where", "Equal", "Less", "Greater"}
-KEPT = {"Conv", "QLinearConv", "ConvInteger", "Gemm", "QGemm", "MatMul", "QLinearMatMul", "MatMulInteger", "MaxPool",
-        "AveragePool", "QuantizeLinear", "DequantizeLinear", "Relu", "Concat", "Add", "Mul", "QLinearAdd"}
 EDGES, LIMITS = {"QuantizeLinear", "DequantizeLinear"}, {"Relu", "Clip"}
 JOINED = {"Table", "Table16", "Expression"}  # of elementwise nodes
 ATTENTION = {"MatMul", "Mul", "Div", "Add", "Sub", "Softmax"}  # parts of a FusedAttention: two products, five nodes between
 IN_INTEGERS = {"float_product"}  # the float rule carried out in integers (runtime/etch_integer.h)
 JUDGED = {"step", "read by no output", "constant, recomputed", "moves no value"}
-REPLACED = {"QLinearConv": ("QLinearConvAdd",), "Conv": ("ConvRelu", "QLinearConv", "QLinearConvAdd", "QLinearConv16"),
-            "BatchNormalization": ("Conv", "ConvRelu"), "DynamicQuantizeLinear": ("QuantizeLinear",),
-            **dict.fromkeys(("Gemm", "MatMul"), ("QLinearMatMul", "QGemm", "QLinearMatMul16", "QLinearProduct16", "FusedAttention")),
-            **dict.fromkeys(("Relu", "QuantizeLinear"), ("QLinearSum16",)), "Add": ("QLinearAdd", "QLinearSum16"),
-            "Mul": ("QLinearMul", "QLinearMul16"), "Concat": ("QLinearSum16",), "AveragePool": ("QLinearAveragePool", "QLinearAveragePool16")}
+# What the file's operators that keep their name may become instead.
+KEPT = {"QLinearConv": ("QLinearConvAdd",), "Conv": ("ConvRelu", "QLinearConv", "QLinearConvAdd", "QLinearConv16"),
+        **dict.fromkeys(("Gemm", "MatMul"), ("QLinearMatMul", "QGemm", "QLinearMatMul16", "QLinearProduct16",
+                                             "FusedAttention")),
+        **dict.fromkeys(("Relu", "QuantizeLinear", "Concat"), ("QLinearSum16",)), "Add": ("QLinearAdd", "QLinearSum16"),
+        "Mul": ("QLinearMul", "QLinearMul16"), "AveragePool": ("QLinearAveragePool", "QLinearAveragePool16"),
+        **dict.fromkeys(("ConvInteger", "QGemm", "QLinearMatMul", "MatMulInteger", "MaxPool", "DequantizeLinear",
+                         "QLinearAdd"), ())}
 
 
 def digest(data):
@@ -42,22 +43,20 @@ def inside(folder, path):
 
 
 def check_hashes(folder, entries, report, what):
-    listed = {entry["path"]: entry for entry in entries}
-    for path, entry in listed.items():
+    for path, *claimed in ((entry["path"], entry["bytes"], entry["sha256"]) for entry in entries):
         try:
             data = inside(folder, path).read_bytes()
-            report.need(len(data) == entry["bytes"] and digest(data) == entry["sha256"], "hash", f"{what} {path} is another file")
+            report.equal("hash", f"{what} {path}", claimed, [len(data), digest(data)])
         except (OSError, ValueError) as error:
             report.need(False, "hash", f"{what}: {error}")
-    files = (p.relative_to(folder).as_posix() for p in pathlib.Path(folder).rglob("*") if not p.is_dir())
-    for path in (f for f in files if f != "evidence.json" and not f.startswith("build/")):
-        report.need(path in listed, "hash", f"{what} {path} is not listed")
+    files = {p.relative_to(folder).as_posix() for p in pathlib.Path(folder).rglob("*") if not p.is_dir()}
+    for path in files - {entry["path"] for entry in entries} - {"evidence.json"}:
+        report.need(path.startswith("build/"), "hash", f"{what} {path} is not listed")
 
 
 # ---- functions ----
 def check_functions(folder, trace, name, report):
     names, macs, need = set(), 0, report.need
-    symbol = f"_ZN{len(name)}{name}5steps{{}}{{}}E".format
     for index, step in enumerate(trace["steps"]):
         own, called = step["name"], step["function"]
         need(own not in names, "trace", f"{own} is there twice")
@@ -65,13 +64,13 @@ def check_functions(folder, trace, name, report):
         need(called in names, "trace", f"{own} has the code of {called}, which is no earlier step")
         arrays = [(c["symbol"], f"{c['owner']}_{c['suffix']}") for c in step["constants"]]
         for claimed, what in [(step["symbol"], called), *arrays]:
-            need(claimed == symbol(len(what), what), "symbol", f"{own}: {claimed} is not that of {what}")
+            report.equal("symbol", f"{own}: {what}", claimed, f"_ZN{len(name)}{name}5steps{len(what)}{what}E")
         need(is_at_its_lines(folder, step), "lines", f"{own}: not in these lines")
         floats = [v for v in step["executions"] if ("f32" in v or "float" in v) and v not in IN_INTEGERS]
         need(step["uses_floats"] or not floats, "floats", f"{own} uses {floats[:1]}")
         around = [r["trips"] for r in trace["regions"] if r["steps"][0] <= index <= r["steps"][1]]
         macs += step["macs"] * math.prod(around)
-    need(macs == trace["macs"], "work", "the multiplications of the steps are not those of the whole")
+    report.equal("work", "multiplications of all steps", trace["macs"], macs)
 
 
 def is_at_its_lines(folder, step):
@@ -81,23 +80,11 @@ def is_at_its_lines(folder, step):
     return good and lines[last - 1] == "}" and "}" not in lines[first - 1:last - 1]
 
 
-def elf_symbols(data):
-    """Names that the symbol tables of an ELF file define."""
-    if data[:4] != b"\x7fELF":
-        return set()
-    wide, order = data[4] == 2, "<" if data[5] == 1 else ">"
-    offset, = struct.unpack_from(order + ("Q" if wide else "I"), data, 40 if wide else 32)
-    size, count = struct.unpack_from(order + "HH", data, 58 if wide else 46)
-    header = order + ("4xI16xQQI" if wide else "4xI8xIII")  # kind, place, length, section with the names
-    sections = [struct.unpack_from(header, data, offset + i * size) for i in range(count)]
-    entry = struct.Struct(order + ("I2xH16x" if wide else "I10xH"))  # place of the name, section; 0: defined elsewhere
-    names = [sections[link][1] + name for kind, start, length, link in sections if kind == 2
-             for name, section in entry.iter_unpack(data[start:start + length]) if section]
-    return {data[at:data.index(b"\0", at)].decode("ascii", "replace") for at in names}
-
-
 def check_symbols(objects, trace, report):
-    found = set().union(*(elf_symbols(path.read_bytes()) for path in objects))
+    """Of each step an object defines the symbol, by readelf, which reads those of any machine."""
+    listed = subprocess.run(["readelf", "--wide", "--symbols", *objects], capture_output=True, text=True, check=True).stdout
+    columns = [line.split() for line in listed.split("\n")]
+    found = {c[7] for c in columns if len(c) == 8 and c[6] != "UND"}
     for step in trace["steps"]:
         report.need(any(s.startswith(step["symbol"]) for s in found), "symbol", f"{step['name']}: no object has it")
 
@@ -160,7 +147,7 @@ class Coverage:
         """Whether nodes with operators of `through` lead to one with a step, or a step of these operators; or to the end."""
         edge, seen = {index}, {index}
         for _ in range(reach):
-            fresh = {n for i in edge for n in self.model.around(i)} - seen
+            fresh = {n for i in edge for n in self.model.before(i) + self.model.after(i)} - seen
             if any(i in self.fused and not steps or any(not steps or s["op_type"] in steps for s in self.steps.get(i, []))
                    for i in fresh):
                 return True
@@ -172,20 +159,19 @@ class Coverage:
 def related(file_op, step_op):
     """Whether a pass may have made step_op in place of the node: those that join several nodes keep the place of one.
     Loops, functions and operators that are written as others may become any."""
-    return file_op == step_op or step_op in JOINED or file_op not in KEPT or step_op in REPLACED.get(file_op, ())
+    return step_op in JOINED | {file_op, *KEPT.get(file_op, {step_op})}
 
 
 def check_quantization(model, trace, report):
     """Scales and zero points that the trace gives for a node are among those of the file."""
-    claimed = sorted({int(bits, 16) for entry in trace["quantization"] for bits in entry["scale"]})
-    known = np.zeros(len(claimed), bool)
+    claimed = {int(bits, 16) for entry in trace["quantization"] for bits in entry["scale"]}
+    unknown = np.array(sorted(claimed), np.uint32)
     for value in map(model.constant, {name for node in model.nodes for name in node.input}):
         if value is not None and value.dtype == np.float32:
-            known |= np.isin(np.array(claimed, np.uint32), np.ascontiguousarray(value).view(np.uint32))
-    known = {bits for bits, there in zip(claimed, known) if there}
+            unknown = np.setdiff1d(unknown, np.ascontiguousarray(value).view(np.uint32))
     for entry in trace["quantization"]:
         where, (low, high) = f"node {entry['node']}, {entry['role']}", entry["zero_point"]
-        unknown = [bits for bits in entry["scale"] if int(bits, 16) not in known]
-        report.need(not unknown, "scale", f"{where}: no tensor of the file has scale {unknown[:1]}")
+        others = [bits for bits in entry["scale"] if int(bits, 16) in unknown]
+        report.need(not others, "scale", f"{where}: no tensor of the file has scale {others[:1]}")
         least, most = INT_RANGE.get(entry["dtype"], (low, high))
         report.need(least <= low <= high <= most, "zero point", f"{where}: {low} to {high} of {entry['dtype']}")

@@ -1,14 +1,16 @@
 """Certificates of 16 bits and of pools against the model: factors and biases as the rational numbers that the file means,
 windows by ONNX's formulas, and the numbers that the code has."""
 
+import math
 import re
-import struct
 from fractions import Fraction
 
 import numpy as np
 
-from .graph import F, INT_RANGE, attributes
-from .products import INT32, CannotJudge, bits_of, following, per_tensor, product_of, stored
+from .graph import F, INT_RANGE, CannotJudge, attributes
+from .products import INT32, bits_of, following, per_tensor, product_of, stored
+
+AXIS = {"in": 1, "kernel": 1, "stride": 1, "dilation": 1, "pads": [0, 0], "out": 1}
 
 
 def exact(value):
@@ -20,15 +22,9 @@ class Words:
 
     def __init__(self, model, report, code):
         self.model, self.report, self.code = model, report, code
-        self.need = report.need
+        self.need, self.equal = report.need, report.equal
 
     # ---- what several need ----
-    def node(self, step):
-        if not 0 <= step["node"] < len(self.model.nodes):
-            raise CannotJudge("made by the compiler for a node within a function or loop")
-        self.model.consulted.add(step["node"])
-        return self.model.nodes[step["node"]]
-
     def ends(self, node):
         """How the input is quantized, and the possible results."""
         if node.op_type.startswith("QLinear"):
@@ -42,36 +38,30 @@ class Words:
 
     def result(self, step, results, scales=None):
         """The quantization and limits of the model that the step ends in; with the factors of channels that it gives."""
-        claimed, reasons = (step["y_zero_point"], *step["clamp"]), []
-        for y, low, high in results:
-            real = tuple(stored(v, y.dtype) for v in (int(y.zero[0]), low, high))
-            bits, ours = ([c["scale"] for c in step["channels"]], bits_of(scales(y))) if scales else ([], [])
-            if real == claimed and bits == ours:
+        claimed, wrong = [step["y_zero_point"], *step["clamp"]], ("requantization", "a result", "not quantized")
+        bits = [c["scale"] for c in step["channels"]] if scales else []
+        for y, *limits in results:
+            limits, ours = [stored(v, y.dtype) for v in (int(y.zero[0]), *limits)], bits_of(scales(y)) if scales else []
+            if (limits, bits) == (claimed, ours):
                 return y
-            m = next((i for i, (a, b) in enumerate(zip(bits, ours)) if a != b), 0)
-            reasons.append(("limits", f"zero point and limits {claimed}, by the model {real}") if real != claimed else
-                           ("scale", f"scale of channel {m} is {bits[m]}, by the model {ours[m]}"))
-        kind, text = max(reasons, default=("requantization", "nothing in the model quantizes this result"))
-        self.need(False, kind, f"{step['step']}: {text}")
+            other = next((pair for pair in zip(bits, ours) if pair[0] != pair[1]), (bits, ours))
+            wrong = ("limits", claimed, limits) if limits != claimed else ("scale", *other)
+        self.equal(wrong[0], step["step"], *wrong[1:])
         raise CannotJudge("its result is not that of the model")
 
-    def zero(self, step, x):
-        zero = stored(int(x.zero[0]), x.dtype)
-        self.need(step.get("x_zero_point") == zero, "zero point",
-                  f"{step['step']}: x is {step.get('x_zero_point')}, by the model {zero}")
+    def zero(self, step, x, claimed=None):
+        claimed = step["x_zero_point"] if claimed is None else claimed
+        self.equal("zero point", f"{step['step']}: x", claimed, stored(int(x.zero[0]), x.dtype))
 
-    def array(self, step, traced, suffix, numbers):
-        owners = [c["owner"] for c in traced["constants"] if c["suffix"] == suffix]
-        self.need(owners and self.code.arrays.get(f"{owners[0]}_{suffix}") == struct.pack(f"<{len(numbers)}i", *numbers),
-                  "constant", f"{step['step']}: the code's {suffix} are others")
+    def array(self, step, traced, suffix, numbers, form="<i4"):
+        real = np.frombuffer(self.code.constant(traced, suffix) or b"", form).tolist()
+        self.need(real == list(numbers), "constant", f"{step['step']}: the code's {suffix} are others")
 
     def factors(self, step, traced):
         """Arguments of untied_word() of runtime/etch_words.h where nothing can be a tie, else those of its other rounding."""
         rows = {5: [untied(c) for c in step["channels"]],
                 4: [(c["factor"] >> 31, c["factor"] & 0x7fffffff, c["exponent"] - 31, c["rest"]) for c in step["channels"]]}
-        owners = [c["owner"] for c in traced["constants"] if c["suffix"] == "scale"]
-        data = self.code.arrays.get(f"{owners[0]}_scale") if owners else None
-        width = 5 if data is not None and len(data) == 4 * 5 * len(step["channels"]) else 4
+        width = 5 if len(self.code.constant(traced, "scale") or b"") == 4 * 5 * len(step["channels"]) else 4
         self.array(step, traced, "scale", [row[k] for k in range(width) for row in rows[width]])
         for m, channel in enumerate(step["channels"] if width == 5 else ()):
             self.need(channel["exponent"] > 63 and not has_tie(channel, step), "tie",
@@ -85,8 +75,7 @@ class Words:
         where, channels = step["step"], step["channels"]
         self.factors(step, traced)
         product = product_of(self.model, step["node"], is_word=True)
-        if not self.need(len(channels) == len(product.rows), "channels", f"{where}: has {len(channels)}, the model "
-                         f"{len(product.rows)}"):
+        if not self.equal("channels", f"{where}: channels", len(channels), len(product.rows)):
             return
         y = self.result(step, product.results)
         self.zero(step, product.x)
@@ -104,11 +93,10 @@ class Words:
             factor, exponent = cut(unit / exact(y.scale[0]))
             bias = Fraction(product.bias[m]) / unit
             whole = round(bias)
-            for kind, keys, ours in (("scale", ("factor", "exponent"), [factor, exponent]),
-                    ("accumulators", ("accumulators",), [[whole + s for s in sums]]),
-                    ("bias", ("rest",), [rest_of(round((bias - whole) * (1 << 31)), factor)])):
-                claimed = [channel[k] for k in keys]
-                self.need(claimed == ours, kind, f"{where}, channel {m}: {keys[0]} {claimed}, by the model {ours}")
+            for kind, key, ours in (("scale", "factor", factor), ("scale", "exponent", exponent),
+                                    ("accumulators", "accumulators", [whole + s for s in sums]),
+                                    ("bias", "rest", rest_of(round((bias - whole) * (1 << 31)), factor))):
+                self.equal(kind, f"{where}, channel {m}: {key}", channel[key], ours)
 
     def fits(self, where, sums, channel, y, step):
         """Each part of the sums is in 32 bits; where the whole is not, the result is at its limit from there on."""
@@ -126,11 +114,11 @@ class Words:
     def pairs(self, step, traced):
         """A sum of products of two tensors, or each product alone. Between sums of 64 bits and results there is only the
         factor: what it gives of them is exact (runtime/etch_word_matrices.h)."""
-        node, where = self.node(step), step["step"]
+        node, where = self.model.node(step["node"]), step["step"]
         a, b = (per_tensor(self.word(name), "an operand") for name in node.input)
         y, depth = self.result(step, self.ends(node)[1]), 1
         if node.op_type == "MatMul":
-            depth = self.depth(node, step)
+            depth = self.depth(node)
             found = re.search(r"rt::WordMatrices\{\d+,(\d+),", self.code.function(traced))
             self.need(found and int(found[1]) == depth, "constant", f"{where}: the code has no rows of {depth}")
         zeros, (least, most) = [int(q.zero[0]) for q in (a, b)], INT_RANGE[y.dtype]
@@ -141,7 +129,7 @@ class Words:
         for kind, key, ours in (("accumulators", "depth", depth),
                                 ("accumulators", "accumulators", [depth * min(products), depth * max(products)]),
                                 ("scale", "factor", factor), ("scale", "exponent", exponent)):
-            self.need(step[key] == ours, kind, f"{where}: {key} {step[key]}, by the model {ours}")
+            self.equal(kind, f"{where}: {key}", step[key], ours)
         self.need(max(map(abs, products)) * depth < 1 << 53 and 32 <= exponent <= 92, "accumulators",
                   f"{where}: sums of {depth} products and a shift by {exponent} leave what the rounding is exact for")
         self.literal(step, traced, f"{{{zeros[0]},{zeros[1]},{factor >> 31}u,{factor & 0x7fffffff}u,{exponent - 31},"
@@ -152,35 +140,34 @@ class Words:
         found = self.model.integers(name)
         return found[1] if found else self.model.activation(name)
 
-    def depth(self, node, step):
+    def depth(self, node):
         """The length of the rows of a, or of the columns of b."""
         a, b = map(self.model.sizes, node.input)
         if not a and not b:
             raise CannotJudge("the size of neither operand is stated in the file")
-        return a[-1] if a else b[-2] if len(b) > 1 else b[0]
+        return a[-1] if a else b[-2:][0]
 
     # ---- sums and means ----
     def sum(self, step, traced):
-        node, where = self.node(step), step["step"]
+        node, where = self.model.node(step["node"]), step["step"]
         terms = [per_tensor(self.model.activation(i), "a term") for i in node.input[:2 if node.op_type == "Add" else 1]]
         y = self.result(step, self.ends(node)[1])
-        if not self.need(len(terms) == len(step["terms"]), "terms",
-                         f"{where}: {len(step['terms'])}, the model has {len(terms)}"):
+        if not self.equal("terms", f"{where}: terms", len(step["terms"]), len(terms)):
             return
         self.guesses(step, len(terms), [(term["factor"], self.part(step, term["part"], x, y), step["unit"])
                                         for term, x in zip(step["terms"], terms)])
         for term, x in zip(step["terms"], terms):
-            self.zero({**step, "x_zero_point": term["zero_point"]}, x)
+            self.zero(step, x, term["zero_point"])
         bits = 32 if step["unit"] <= 1 << 30 else 64  # how the code has them: parts modulo 2^32 where that is enough
         texts = [f"{{{t['zero_point']},{t['factor']},{t['part'] % (1 << bits)}u}}" for t in step["terms"]]
         texts += ["{0,0,0u}"] * (2 - len(terms))
         self.literal(step, traced, f"{{{','.join(texts)},{step['unit']}u,{step['bits'] + 14},{limits_text(step)}}}")
 
     def mean(self, step, traced):
-        x, results = self.ends(self.node(step))
+        x, results = self.ends(self.model.node(step["node"]))
         part, factors, least = self.part(step, step["part"], x, self.result(step, results)), step["factors"], step["least"]
         self.zero(step, x)
-        most = int(np.prod([a["kernel"] for a in step["windows"]]))
+        most = math.prod(a["kernel"] for a in step["windows"])
         self.need(least + len(factors) == most + 1 and least <= least_window(step), "factor",
                   f"{step['step']}: {len(factors)} factors, for {least} elements on")
         self.guesses(step, most, [(factor, part, step["unit"] * (least + i)) for i, factor in enumerate(factors)])
@@ -206,36 +193,34 @@ class Words:
 
     # ---- windows ----
     def windows(self, step, traced):
-        node, where, axes, shape = self.node(step), step["step"], step["windows"], traced["output_shape"]
+        node, where, axes, shape = self.model.node(step["node"]), step["step"], step["windows"], traced["output_shape"]
+        counts = step["kind"] != "maximum" and attributes(node).get("count_include_pad", 0) != 0
         if node.op_type == "ReduceMean":
-            one = {"in": 1, "kernel": 1, "stride": 1, "dilation": 1, "pads": [0, 0], "out": 1}
             count = self.elements(node)
-            self.need(axes == [{**one, "in": count, "kernel": count}] and not step["counts_padding"], "windows",
-                      f"{where}: {axes}, by the model a mean of {count}")
-            return
-        for what, key, sizes in (("result", "out", shape), ("input", "in", self.model.sizes(node.input[0]))):
-            claimed = [a[key] for a in axes]
-            self.need(sizes is None or claimed in (sizes[2:], sizes[1:-1]), "windows",
-                      f"{where}: {claimed} of an {what} of the shape {sizes}")
-        for axis, expected in zip(axes, window_rules(node, axes)):
-            self.need(axis == expected, "windows", f"{where}: {axis}, by the model {expected}")
-        counted = step["kind"] != "maximum" and bool(attributes(node).get("count_include_pad"))
-        self.need(step["counts_padding"] == (counted and "Global" not in node.op_type), "windows",
-                  f"{where}: what is divided by")
+            expected = [{**AXIS, "in": count, "kernel": count}]
+        else:
+            expected = list(window_rules(node, axes))
+            for key, sizes in (("out", shape), ("in", self.model.sizes(node.input[0]))):
+                claimed = [a[key] for a in axes]
+                self.need(sizes is None or claimed in (sizes[2:], sizes[1:-1]), "windows",
+                          f"{where}: {key} {claimed} of the shape {sizes}")
+        self.equal("windows", where, axes, expected)
+        self.equal("windows", f"{where}: what is divided by", step["counts_padding"], counts and "Global" not in node.op_type)
 
     def elements(self, node):
         """How many a ReduceMean takes the mean of."""
-        sizes, given = self.model.sizes(node.input[0]), self.model.constant(node.input[1]) if node.input[1:] else None
-        if sizes is None:
-            raise CannotJudge("the size of its input is not stated in the file")
-        axes = attributes(node).get("axes") if given is None else given
-        axes = [] if axes is None else list(axes)
-        if not axes and not attributes(node).get("noop_with_empty_axes"):
+        sizes, axes = self.sizes(node), self.model.constant(node.input[1]) if node.input[1:] else attributes(node).get("axes")
+        if axes is None or not len(axes) and not attributes(node).get("noop_with_empty_axes"):
             axes = range(len(sizes))
-        return int(np.prod([sizes[a] for a in axes]))
+        return math.prod(sizes[a] for a in axes)
+
+    def sizes(self, node):
+        if (sizes := self.model.sizes(node.input[0])) is None:
+            raise CannotJudge("the size of its input is not stated in the file")
+        return sizes
 
     def average(self, step, traced):
-        x, results = self.ends(self.node(step))
+        x, results = self.ends(self.model.node(step["node"]))
         ours = [([stored(int(q.zero[0]), q.dtype) for q in (x, y)], [bits_of(q.scale)[0] for q in (x, y)], high - low)
                 for y, low, high in results]
         self.need((step["zero_points"], step["scales"], 255) in ours, "scale",
@@ -244,19 +229,17 @@ class Words:
 
     def global_average(self, step, traced):
         """An average of all positions: one sum, requantized as that of a product."""
-        node, where = self.node(step), step["step"]
-        (x, results), sizes = self.ends(node), self.model.sizes(node.input[0])
+        node, where = self.model.node(step["node"]), step["step"]
+        x, results = self.ends(node)
         zero, (least, most) = stored(int(x.zero[0]), x.dtype), step["channels"][0]["accumulators"]
         count = (most - least) // 255
-        self.need([least, most] == [-zero * count, (255 - zero) * count] and step["x_zero_point"] == zero, "accumulators",
-                  f"{where}: [{least}, {most}] of bytes around {zero}")
-        self.need(len(step["channels"]) == 1, "channels", f"{where}: a mean has one factor")
+        self.equal("accumulators", where, (least, most, step["x_zero_point"]), (-zero * count, (255 - zero) * count, zero))
+        self.equal("channels", f"{where}: factors", len(step["channels"]), 1)
         with np.errstate(over="ignore"):
-            self.result(step, results, lambda y: x.scale[0] / (y.scale[0] * F(count)).astype(F))
-        if sizes is None:
-            raise CannotJudge("the size of its input is not stated in the file")
+            self.result(step, results, lambda y: x.scale[0] / (y.scale[0] * F(count)))
+        sizes = self.sizes(node)
         spatial = sizes[1:-1] if attributes(node).get("channels_last") else sizes[2:]
-        self.need(int(np.prod(spatial)) == count, "windows", f"{where}: {count} positions, by the model {spatial}")
+        self.equal("windows", f"{where}: positions", count, math.prod(spatial))
 
 
 def cut(ratio):
@@ -270,12 +253,8 @@ def cut(ratio):
 def untied(channel):
     """High and low word of the factor in units of 2^-32, shift, low and high word of the rest and a half."""
     twice, offset = channel["factor"] * 2, (1 << channel["exponent"] - 32) + channel["rest"]
-    low, rest = (low_word(number) for number in (twice, offset))
+    low, rest = ((number + (1 << 31)) % (1 << 32) - (1 << 31) for number in (twice, offset))
     return twice - low >> 32, low, channel["exponent"] - 63, rest, offset >> 32
-
-
-def low_word(number):
-    return (number + (1 << 31)) % (1 << 32) - (1 << 31)
 
 
 def has_tie(channel, step):
@@ -302,9 +281,8 @@ def least_window(step):
     """Elements of the smallest window."""
     out = 1
     for a in step["windows"]:
-        taps = [sum(0 <= o * a["stride"] - a["pads"][0] + k * a["dilation"] < a["in"] for k in range(a["kernel"]))
-                for o in range(a["out"])]
-        out *= max(1, min(taps))
+        at = np.add.outer(np.arange(a["out"]) * a["stride"] - a["pads"][0], np.arange(a["kernel"]) * a["dilation"])
+        out *= max(1, int(((at >= 0) & (at < a["in"])).sum(axis=1).min()))
     return out
 
 
@@ -313,10 +291,10 @@ def window_rules(node, axes):
     a, n = attributes(node), len(axes)
     for i, axis in enumerate(axes):
         if "Global" in node.op_type:
-            yield {**axis, "kernel": axis["in"], "stride": 1, "dilation": 1, "pads": [0, 0], "out": 1}
+            yield {**AXIS, "in": axis["in"], "kernel": axis["in"]}
             continue
-        kernel, stride = a["kernel_shape"][i], a.get("strides", [1] * n)[i]
-        dilation, pads = a.get("dilations", [1] * n)[i], a.get("pads", [0] * 2 * n)[i::n]
+        kernel, stride, dilation = (a.get(key, [1] * n)[i] for key in ("kernel_shape", "strides", "dilations"))
+        pads = a.get("pads", [0] * 2 * n)[i::n]
         extent, mode = (kernel - 1) * dilation + 1, a.get("auto_pad", b"NOTSET").decode()
         if mode.startswith("SAME"):
             out = -(-axis["in"] // stride)

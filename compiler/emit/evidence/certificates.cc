@@ -101,6 +101,17 @@ void add_certificate(JsonStream& json, const Step&, const TableCertificate& cert
   json.list("entries", Numbers(certificate.entries.begin(), certificate.entries.end()));
 }
 
+void add_certificate(JsonStream& json, const Step&, const WordTableCertificate& certificate) {
+  json.member("kind", "function of words");
+  json.member("input", certificate.input);
+  json.member("type", name_of(certificate.type));
+  json.member("bits", certificate.bits);
+  json.member("steps", certificate.steps);
+  json.member("even", certificate.even);
+  json.list("index", Numbers(certificate.index.begin(), certificate.index.end()));
+  json.list("cubics", Numbers(certificate.cubics.begin(), certificate.cubics.end()));
+}
+
 void add_certificate(JsonStream& json, const Step&, const WindowCertificate& certificate) {
   json.member("kind", certificate.averages ? "average" : "maximum");
   if (certificate.averages) {

@@ -13,6 +13,7 @@ void add_certificate(JsonStream& json, const Step& step, const WordSumCertificat
 void add_certificate(JsonStream& json, const Step& step, const WordMeanCertificate& certificate);
 void add_certificate(JsonStream& json, const Step& step, const WordPairCertificate& certificate);
 void add_certificate(JsonStream& json, const Step& step, const TableCertificate& certificate);
+void add_certificate(JsonStream& json, const Step& step, const WordTableCertificate& certificate);
 void add_certificate(JsonStream& json, const Step& step, const WindowCertificate& certificate);
 
 }  // namespace etch

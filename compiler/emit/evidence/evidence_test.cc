@@ -144,5 +144,17 @@ TEST(Evidence, HasTheWindowsOfPoolsAndTheEntriesOfTables) {
   EXPECT_EQ(steps[1]["entries"][255], 7);
 }
 
+TEST(Evidence, HasTheNumbersOfFunctionsOf16Bits) {
+  const Program program = planned_program();
+  CertificateLog log;
+  log.add(*program.steps[0], WordTableCertificate{"x", DType::kS16, 8, 1, 0, {5, 6}, {-7, 8}});
+  const Json steps = Json::parse(requantization_part({program, "model", {}, log}))["steps"];
+  EXPECT_EQ(steps[0]["kind"], "function of words");
+  EXPECT_EQ(steps[0]["type"], "int16");
+  EXPECT_EQ(steps[0]["steps"], 1);
+  EXPECT_EQ(steps[0]["index"], Json::parse("[5, 6]"));
+  EXPECT_EQ(steps[0]["cubics"], Json::parse("[-7, 8]"));
+}
+
 }  // namespace
 }  // namespace etch

@@ -431,11 +431,10 @@ void choose_taps(ConvPlan& plan, const IsaTraits& isa, int channels) {
 }
 
 void choose_order(ConvPlan& plan, const IsaTraits& isa) {
+  const int vector_bytes = plan.blocks.front().vector_bytes(isa.weight_bytes());
   std::int64_t weights = 0;
-  for (const ConvRegion& region : plan.regions) {
-    weights +=
-        std::int64_t{region.groups()} * plan.lanes_per_group / isa.lanes * isa.weight_bytes();
-  }
+  for (const ConvRegion& region : plan.regions)
+    weights += std::int64_t{region.groups()} * plan.lanes_per_group / isa.lanes * vector_bytes;
   plan.order =
       weights <= kResidentWeights ? LoopOrder::kPixelsOutside : LoopOrder::kChannelsOutside;
 }

@@ -11,6 +11,7 @@
 #include "compiler/kernels/rows/word_cubics.h"
 #include "compiler/lower/arguments.h"
 #include "compiler/lower/memory_order.h"
+#include "compiler/program/certificate.h"
 #include "compiler/stage/staged_step_impl.h"
 
 namespace etch {
@@ -138,7 +139,13 @@ void add_word_table(Lowering& lowering, const Node& node, const WordTable& table
       arguments.data(vector_of(table.cubics), "cubics", "last value, shift, factors").argument;
   plan.y = arguments.output("y", y);
   plan.rows = make_rows(y.shape, {steps_of(x.view), steps_of(y)});
+  const Step& made = *step;
   arguments.add(std::move(step));
+  certify(made, [&] {
+    const std::string& name = lowering.value(node.inputs[0]).name;
+    return WordTableCertificate{name,       y.dtype,     table.bits,  table.steps,
+                                table.even, table.index, table.cubics};
+  });
 }
 
 }  // namespace etch
