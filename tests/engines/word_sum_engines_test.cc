@@ -174,6 +174,19 @@ Case mean(int index, Dice& dice) {
   return words.node("QLinearReduceMean16", {{"axes", axes}, {"keepdims", dice.between(0, 1)}});
 }
 
+// Words of all their range, whose products fill 32 bits, and results of that size: powers of two
+// have ties, other scales none.
+Case wide_multiple(int index, Dice& dice) {
+  Words words(5 * index, dice, "wide_multiple");
+  const std::int64_t n = dice.between(1, 40);
+  words.input("a", dice.one_in(3) ? Shape{2, 1, 1} : Shape{2, 3, n});
+  words.quantization("a");
+  words.quantization("y", dice.pick<float>({16384, 65536, 131072, 40000, 70001}));
+  words.input("b", {2, 3, n});
+  words.quantization("b");
+  return words.node("QLinearMul16");
+}
+
 Case product(int index, Dice& dice) {
   Words words(index, dice, "product");
   const bool matrices = index % 3 == 0;
@@ -214,6 +227,7 @@ std::vector<Case> word_sum_samples(int count) {
     out.push_back(pool(i, dice));
     out.push_back(product(i, dice));
     out.push_back(mean(i, other));
+    out.push_back(wide_multiple(i, other));
   }
   return out;
 }
