@@ -150,18 +150,70 @@ ETCH_INLINE void finish_lanes(const int32_t* sums, int32_t pixels, int32_t count
   }
 }
 
-// With untied_word().
+// Sums in 32 bits, as many as a vector has, and the same as pairs of which products take one half.
+typedef int32_t SumVector __attribute__((vector_size(4 * kWordLanes)));
+typedef uint64_t PairVector __attribute__((vector_size(4 * kWordLanes)));
+
+// Factors for the low halves of pairs. Vectors have no signed shift of 64 bits, so that 2^62 is
+// added to products with `low`; the offset is less what that adds.
+struct UntiedHalf {
+  WideVector high, low;
+  PairVector offset;
+};
+constexpr int64_t kAddedByPart = int64_t{1} << 30;
+
+// What both halves of pairs are multiplied by; `part` is 2^62 and what else is below the unit of
+// offsets.
+struct UntiedFactors {
+  UntiedHalf even, odd;
+  PairVector part;
+};
+
+// In the upper halves.
+ETCH_INLINE PairVector untied_half(const UntiedHalf& f, PairVector part, PairVector sums) {
+  const auto wide = reinterpret_cast<WideVector>(sums);
+  const PairVector low = reinterpret_cast<PairVector>(wide_product(wide, f.low)) + part;
+  return reinterpret_cast<PairVector>(wide_product(wide, f.high)) + f.offset + (low >> 32);
+}
+
+// untied_word() of a vector, less the last shift.
+ETCH_INLINE SumVector untied_words(const UntiedFactors& f, PairVector sums) {
+  const PairVector even = untied_half(f.even, f.part, sums) >> 32;
+  const PairVector odd = (untied_half(f.odd, f.part, sums >> 32) >> 32) << 32;
+  return reinterpret_cast<SumVector>(even | odd);
+}
+
+template <class T>
+ETCH_INLINE void store_limited(SumVector q, SumVector least, SumVector most, T* y) {
+  typedef T Result __attribute__((vector_size(sizeof(T) * kWordLanes)));
+  const SumVector above = q > least ? q : least;
+  const Result result = __builtin_convertvector(above < most ? above : most, Result);
+  ETCH_MEMCPY(y, &result, sizeof result);
+}
+
+// With untied_word(), as many columns as a vector has.
 template <class T>
 static inline void finish_untied(const int32_t* sums, int32_t pixels, int32_t count,
                                  const WordEnd& end, const int32_t* scale, ptrdiff_t columns, T* y,
                                  ptrdiff_t y_pixel) {
-  const WideVector high = load_wide(scale), low = load_wide(scale + columns);
-  const WideVector shift = load_wide(scale + 2 * columns) + 32;
-  const WideVector offset =
-      (load_wide(scale + 3 * columns) & 0xffffffff) | (load_wide(scale + 4 * columns) << 32);
-  finish_lanes(sums, pixels, count, end, y, y_pixel, [&](const WideVector& sum) {
-    return (wide_product(sum, high) + offset + (wide_product(sum, low) >> 32)) >> shift;
-  });
+  PairVector factor[5];  // as UntiedFactor
+  for (int i = 0; i < 5; ++i) ETCH_MEMCPY(&factor[i], scale + i * columns, sizeof(PairVector));
+  const PairVector zeros = {}, moved = zeros + static_cast<uint64_t>(kAddedByPart);
+  const PairVector even = (factor[4] << 32) | (factor[3] & 0xffffffff);
+  const PairVector odd = ((factor[4] >> 32) << 32) | (factor[3] >> 32);
+  const UntiedFactors factors = {{reinterpret_cast<WideVector>(factor[0]),
+                                  reinterpret_cast<WideVector>(factor[1]), even - moved},
+                                 {reinterpret_cast<WideVector>(factor[0] >> 32),
+                                  reinterpret_cast<WideVector>(factor[1] >> 32), odd - moved},
+                                 zeros + (uint64_t{1} << 62)};
+  const SumVector kept = reinterpret_cast<SumVector>(factor[2]), none = {};
+  const SumVector least = none + end.low, most = none + end.high;
+  for (int32_t p = 0; p < pixels; ++p, sums += count, y += y_pixel) {
+    PairVector pairs;
+    ETCH_MEMCPY(&pairs, sums, sizeof pairs);
+    const SumVector upper = untied_words(factors, pairs);
+    store_limited((upper >> kept) + end.zero, least, most, y);
+  }
 }
 
 // With scaled_word().

@@ -68,9 +68,7 @@ ETCH_INLINE T word_sum(const WordSum<Rest>& s, int32_t a, int32_t b) {
 }
 
 #if defined(ETCH_WIDE_WORDS)
-typedef int32_t SumVector __attribute__((vector_size(4 * kWordLanes)));
 typedef uint32_t RestVector __attribute__((vector_size(4 * kWordLanes)));
-typedef uint64_t PairVector __attribute__((vector_size(4 * kWordLanes)));
 
 template <class T>
 ETCH_INLINE SumVector less_zero(const T* p, int32_t zero) {
@@ -112,11 +110,7 @@ ETCH_INLINE void sum_vector(const WordSum<uint32_t>& s, const SumFactors& f, Sum
   const SumVector last = q & 1, all = {};
   const SumVector nearest =
       q - (twice + last > all + unit) + (last - twice > all + unit) + s.y.zero;
-  const SumVector above = nearest > all + s.y.low ? nearest : all + s.y.low;
-  const SumVector limited = above < all + s.y.high ? above : all + s.y.high;
-  typedef T Result __attribute__((vector_size(sizeof(T) * kWordLanes)));
-  const Result result = __builtin_convertvector(limited, Result);
-  ETCH_MEMCPY(y, &result, sizeof result);
+  store_limited(nearest, all + s.y.low, all + s.y.high, y);
 }
 
 // The sums of as many neighbours as fill vectors; returns how many.
@@ -190,7 +184,72 @@ ETCH_INLINE T word_product(const WordProduct& s, int32_t a, int32_t b) {
 }
 
 #if defined(ETCH_WIDE_WORDS)
-// word_product() of as many neighbours as fill vectors; returns how many.
+// Without ties: a product of two words less their zero points, in a range narrower than 2^32, is
+// the sum of `middle` and of 32 bits. What `middle` adds to the result is in the offset of `factor`
+// and, below its unit, in `part`.
+struct UntiedProduct {
+  bool is_right;
+  int32_t middle;
+  UntiedHalf factor;
+  PairVector part;
+  int32_t kept;
+};
+
+// The middle of the range of products of two words.
+template <class T>
+ETCH_INLINE int64_t middle_product(const WordProduct& s) {
+  constexpr int64_t kLeast = T{0} < static_cast<T>(-1) ? 0 : -32768;
+  const int64_t a = s.a_zero - kLeast, b = s.b_zero - kLeast;  // how far words are below zero
+  const int64_t more_a = 65535 - a, more_b = 65535 - b;
+  const int64_t most = a * b > more_a * more_b ? a * b : more_a * more_b;
+  const int64_t least = a * more_b > b * more_a ? a * more_b : b * more_a;
+  return (most - least) / 2;
+}
+
+// y = product * m / 2^e; a tie is a product that is an odd multiple of 2^(e - 1) / the power of two
+// in m, which has more than 32 bits if `is_right`.
+template <class T>
+ETCH_INLINE UntiedProduct untied_product(const WordProduct& s) {
+  const int64_t middle = middle_product<T>(s), m = (int64_t{s.high} << 31) + s.low;
+  const int32_t e = s.shift + 31;
+  const bool is_right = e >= 64 && (m & -m) <= int64_t{1} << (e - 33);
+  const auto low = static_cast<int32_t>(static_cast<uint32_t>(m));
+  const auto high = static_cast<int32_t>((m - low) >> 32);
+  const int64_t more = middle * low, half = is_right ? int64_t{1} << (e - 33) : 0;
+  const int64_t offset = middle * high + (more >> 32) + half - kAddedByPart;
+  const uint64_t part = (uint64_t{1} << 62) + static_cast<uint32_t>(more);
+  const WideVector none = {};
+  const PairVector zeros = {};
+  return {is_right,
+          static_cast<int32_t>(middle),
+          {none + high, none + low, zeros + static_cast<uint64_t>(offset)},
+          zeros + part,
+          e - 64};
+}
+
+// word_product() of neighbours, as many as fill vectors; returns how many.
+template <class T>
+ETCH_INLINE ptrdiff_t untied_products(const WordProduct& s, const UntiedProduct& u, const T* a,
+                                      ptrdiff_t a_step, const T* b, ptrdiff_t b_step, T* y,
+                                      ptrdiff_t n) {
+  const SumVector none = {};
+  const auto load = [&](const T* p, ptrdiff_t step, int32_t zero) {
+    return step == 0 ? none + (*p - zero) : less_zero(p, zero);
+  };
+  const RestVector middle = RestVector{} + static_cast<uint32_t>(u.middle);
+  const SumVector least = none + s.y.low, most = none + s.y.high;
+  const ptrdiff_t whole = n - n % kWordLanes;
+  for (ptrdiff_t i = 0; i < whole; i += kWordLanes) {
+    const auto of_a = reinterpret_cast<RestVector>(load(a + i * a_step, a_step, s.a_zero));
+    const auto of_b = reinterpret_cast<RestVector>(load(b + i * b_step, b_step, s.b_zero));
+    const auto pairs = reinterpret_cast<PairVector>(of_a * of_b - middle);
+    const SumVector upper = untied_words({u.factor, u.factor, u.part}, pairs);
+    store_limited((upper >> u.kept) + s.y.zero, least, most, y + i);
+  }
+  return whole;
+}
+
+// The same with ties, half as many at a time.
 template <class T>
 ETCH_INLINE ptrdiff_t product_vectors(const WordProduct& s, const T* a, ptrdiff_t a_step,
                                       const T* b, ptrdiff_t b_step, T* y, ptrdiff_t n) {
@@ -237,7 +296,11 @@ static inline void multiply_words(const WordProduct& s, const T* a, ptrdiff_t a_
                                   ptrdiff_t b_step, T* y, ptrdiff_t n) {
   ptrdiff_t i = 0;
 #if defined(ETCH_WIDE_WORDS)
-  if (a_step <= 1 && b_step <= 1) i = product_vectors(s, a, a_step, b, b_step, y, n);
+  if (a_step <= 1 && b_step <= 1) {
+    const UntiedProduct untied = untied_product<T>(s);
+    i = untied.is_right ? untied_products(s, untied, a, a_step, b, b_step, y, n)
+                        : product_vectors(s, a, a_step, b, b_step, y, n);
+  }
 #endif
   for (; i < n; ++i) y[i] = word_product<T>(s, a[i * a_step] - s.a_zero, b[i * b_step] - s.b_zero);
 }

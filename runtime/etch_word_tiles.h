@@ -87,9 +87,11 @@ ETCH_INLINE void add_pair(Words<1>& sum, int32_t x, const uint8_t* w) {
 }
 ETCH_INLINE void subtract(Words<1>& sum, const int32_t* p) { sum.v -= static_cast<uint32_t>(*p); }
 #if defined(__GNUC__) && defined(__SSE4_1__)
-ETCH_INLINE void add_pair(Words<4>& sum, int32_t x, const uint8_t* w) {
+ETCH_INLINE __m128i in_all_lanes(int32_t x, const Words<4>&) { return _mm_set1_epi32(x); }
+ETCH_INLINE __m128i in_all_lanes(int16_t x, const Words<4>&) { return _mm_set1_epi16(x); }
+ETCH_INLINE void add_pair(Words<4>& sum, __m128i x, const uint8_t* w) {
   const __m128i pairs = _mm_cvtepi8_epi16(_mm_loadl_epi64(reinterpret_cast<const __m128i*>(w)));
-  sum.v = _mm_add_epi32(sum.v, _mm_madd_epi16(_mm_set1_epi32(x), pairs));
+  sum.v = _mm_add_epi32(sum.v, _mm_madd_epi16(x, pairs));
 }
 ETCH_INLINE void subtract(Words<4>& sum, const int32_t* p) {
   sum.v = _mm_sub_epi32(sum.v, _mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
@@ -143,19 +145,23 @@ ETCH_INLINE void subtract(Words<lanes>& sum, const int32_t* p) {
 }
 #endif
 #if defined(__GNUC__) && defined(__AVX2__)
-ETCH_INLINE void add_pair(Words<8>& sum, int32_t x, const uint8_t* w) {
+ETCH_INLINE __m256i in_all_lanes(int32_t x, const Words<8>&) { return _mm256_set1_epi32(x); }
+ETCH_INLINE __m256i in_all_lanes(int16_t x, const Words<8>&) { return _mm256_set1_epi16(x); }
+ETCH_INLINE void add_pair(Words<8>& sum, __m256i x, const uint8_t* w) {
   const __m256i pairs = _mm256_cvtepi8_epi16(_mm_loadu_si128(reinterpret_cast<const __m128i*>(w)));
-  sum.v = _mm256_add_epi32(sum.v, _mm256_madd_epi16(_mm256_set1_epi32(x), pairs));
+  sum.v = _mm256_add_epi32(sum.v, _mm256_madd_epi16(x, pairs));
 }
 ETCH_INLINE void subtract(Words<8>& sum, const int32_t* p) {
   sum.v = _mm256_sub_epi32(sum.v, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
 }
 #endif
 #if defined(__GNUC__) && defined(__AVX512BW__)
-ETCH_INLINE void add_pair(Words<16>& sum, int32_t x, const uint8_t* w) {
+ETCH_INLINE __m512i in_all_lanes(int32_t x, const Words<16>&) { return _mm512_set1_epi32(x); }
+ETCH_INLINE __m512i in_all_lanes(int16_t x, const Words<16>&) { return _mm512_set1_epi16(x); }
+ETCH_INLINE void add_pair(Words<16>& sum, __m512i x, const uint8_t* w) {
   const __m512i pairs =
       _mm512_cvtepi8_epi16(_mm256_loadu_si256(reinterpret_cast<const __m256i*>(w)));
-  sum.v = _mm512_add_epi32(sum.v, _mm512_madd_epi16(_mm512_set1_epi32(x), pairs));
+  sum.v = _mm512_add_epi32(sum.v, _mm512_madd_epi16(x, pairs));
 }
 ETCH_INLINE void subtract(Words<16>& sum, const int32_t* p) {
   sum.v = _mm512_sub_epi32(sum.v, _mm512_loadu_si512(p));
@@ -301,8 +307,8 @@ ETCH_INLINE void add_pair(Words<1>& a, Words<1>& b, int32_t x, const uint8_t* w)
   add_pair(b, x, of_b);
 #endif
 }
-template <WordOrder order, int lanes, int count>
-ETCH_INLINE void add_pair(WordColumns<lanes, count>& sums, int32_t x, const uint8_t* w) {
+template <WordOrder order, int lanes, int count, class X>
+ETCH_INLINE void add_pair(WordColumns<lanes, count>& sums, const X& x, const uint8_t* w) {
   if constexpr (order == WordOrder::kFours && count > 1) {
     add_pair(sums.first, sums.rest.first, x, w);
     if constexpr (count > 2) add_pair<order>(sums.rest.rest, x, w + 4);
@@ -321,7 +327,7 @@ ETCH_INLINE void repeat(WordTile<lanes, count, pixels>& tile,
 // Which channels are a pair: c and c + 1 wherever they are or side by side in memory, or c alone.
 enum class Pair { kApart, kNeighbours, kOne };
 // What pairs are where channels are side by side: one load, if that is one instruction.
-#if defined(ETCH_WORD_PAIRS)
+#if defined(ETCH_WORD_PAIRS) || (defined(__GNUC__) && defined(__SSE4_1__))
 constexpr Pair kSideBySide = Pair::kNeighbours;
 #else
 constexpr Pair kSideBySide = Pair::kApart;
@@ -342,10 +348,34 @@ ETCH_INLINE int32_t pair_of(const T* x, ptrdiff_t x_channel) {
   return static_cast<int32_t>((low & 0xffffu) | (high << 16));
 }
 
+// The same as add_pair() takes it for sums like `like`: on x86 in all lanes, where that is no more
+// than a load. One without a neighbour is there twice, as its second weight is 0.
+template <Pair pair, class T, class Like>
+ETCH_INLINE auto spread_pair(const T* x, ptrdiff_t x_channel, [[maybe_unused]] const Like& like) {
+#if defined(__GNUC__) && defined(__SSE4_1__)
+  if constexpr (sizeof like > sizeof(int32_t) && pair == Pair::kApart) {
+    return in_all_lanes(pair_of<pair>(x, x_channel), like);
+  } else if constexpr (sizeof like > sizeof(int32_t)) {
+    constexpr int16_t kFlip = T{0} < static_cast<T>(-1) ? INT16_MIN : 0;
+    if constexpr (pair == Pair::kOne) {
+      const auto one = static_cast<int16_t>(*x);
+      return in_all_lanes(one, like) ^ in_all_lanes(kFlip, like);
+    } else {
+      int32_t both;
+      ETCH_MEMCPY(&both, x, sizeof both);
+      return in_all_lanes(both, like) ^ in_all_lanes(kFlip, like);
+    }
+  } else
+#endif
+  {
+    return pair_of<pair>(x, x_channel);
+  }
+}
+
 template <Pair pair, WordOrder order, int lanes, int count, int pixels, class T>
 ETCH_INLINE void add_pairs(WordTile<lanes, count, pixels>& tile, const T* x, ptrdiff_t x_pixel,
                            ptrdiff_t x_channel, const uint8_t* w) {
-  add_pair<order>(tile.first, pair_of<pair>(x, x_channel), w);
+  add_pair<order>(tile.first, spread_pair<pair>(x, x_channel, tile.first.first), w);
   if constexpr (pixels > 1) add_pairs<pair, order>(tile.rest, x + x_pixel, x_pixel, x_channel, w);
 }
 

@@ -55,8 +55,9 @@ ETCH_INLINE void finish_words(const int32_t* sums, int32_t count, const WordEnd&
   // The columns that vectors take; where a loop over them ends, g++ 12 does not see, and warns.
   int32_t whole = 0;
 #if defined(ETCH_WIDE_WORDS)
-  if (y_channel == 1) whole = count - count % kWideLanes;
-  for (int32_t c = 0; c < whole; c += kWideLanes) {
+  constexpr int kStep = form == WordForm::kPlain ? kWordLanes : kWideLanes;
+  if (y_channel == 1) whole = count - count % kStep;
+  for (int32_t c = 0; c < whole; c += kStep) {
     if constexpr (form == WordForm::kPlain) {
       finish_untied(sums + c, pixels, count, end, row.scale + c, row.columns, y + c, y_pixel);
     } else {
@@ -284,17 +285,15 @@ ETCH_INLINE void add_taps_by_eights(WordTile<1, count, pixels>& tile, const Floa
 }
 
 // sums[pixel * lanes * count + column], each pixel starting from `starts`; `x` is the first tap.
-template <WordOrder order, int lanes, int count, int pixels, class T>
+template <Pair pair, WordOrder order, int lanes, int count, int pixels, class T>
 static inline void word_sums(const FloatConvShape& s, const WordTaps& taps, const T* x,
                              const WordRow<T>& row, const int32_t* starts, int32_t* sums) {
   WordTile<lanes, count, pixels> tile;
   begin(tile, starts);
   if constexpr (order == WordOrder::kEights) {
     add_taps_by_eights(tile, s, taps, x, row.w, row.width);
-  } else if (kSideBySide == Pair::kNeighbours && s.x_channel == 1) {
-    add_taps<kSideBySide, order>(tile, s, taps, x, row.w, row.width);
   } else {
-    add_taps<Pair::kApart, order>(tile, s, taps, x, row.w, row.width);
+    add_taps<pair, order>(tile, s, taps, x, row.w, row.width);
   }
   ETCH_MEMCPY(sums, &tile, sizeof tile);
 }
@@ -314,7 +313,7 @@ static inline void add_beyond(const FloatConvShape& s, const WordEnd& end, const
 }
 
 // Those of one part.
-template <WordOrder order, int lanes, int count, int pixels, class T>
+template <Pair pair, WordOrder order, int lanes, int count, int pixels, class T>
 static inline void sums_of_part(const FloatConvShape& s, const WordEnd& end, const WordRow<T>& row,
                                 const Window& window, const WordPart& part, const int32_t* bias,
                                 int32_t* sums) {
@@ -324,12 +323,12 @@ static inline void sums_of_part(const FloatConvShape& s, const WordEnd& end, con
   taps.channels = part.end - part.first;
   taps.w += part.first / channels_in_row(order) * channels_in_row(order) * row.width;
   const T* const x = first_tap(s, taps, row.x, window) + part.first * s.x_channel;
-  word_sums<order, lanes, count, pixels>(s, taps, x, row, starts, sums);
+  word_sums<pair, order, lanes, count, pixels>(s, taps, x, row, starts, sums);
   if (end.beyond != 0) add_beyond<lanes * count, pixels>(s, end, row, window, part, sums);
 }
 
 // All parts, limited to 32 bits.
-template <WordOrder order, int lanes, int count, int pixels, class T>
+template <Pair pair, WordOrder order, int lanes, int count, int pixels, class T>
 static inline void add_parts(const FloatConvShape& s, const WordEnd& end, const WordRow<T>& row,
                              const Window& window, int32_t* sums) {
   constexpr int kCount = lanes * count * pixels;
@@ -340,7 +339,7 @@ static inline void add_parts(const FloatConvShape& s, const WordEnd& end, const 
   const int32_t* bias = row.bias;
   for (; part.first < s.in; part.first = part.end, part.end += end.part, bias = none) {
     if (part.end > s.in) part.end = s.in;
-    sums_of_part<order, lanes, count, pixels>(s, end, row, window, part, bias, sums);
+    sums_of_part<pair, order, lanes, count, pixels>(s, end, row, window, part, bias, sums);
     for (int i = 0; i < kCount; ++i) totals[i] += sums[i];
     part.taken_off += end.corrected * taps * row.columns;
   }
@@ -350,7 +349,7 @@ static inline void add_parts(const FloatConvShape& s, const WordEnd& end, const 
   }
 }
 
-template <WordForm form, WordOrder order, int lanes, int count, int pixels, class T>
+template <WordForm form, Pair pair, WordOrder order, int lanes, int count, int pixels, class T>
 static inline void word_tile(const FloatConvShape& s, const WordEnd& end, const WordRow<T>& row,
                              const Window& window, int32_t out, WordStarts<lanes * count>& starts) {
   int32_t sums[static_cast<size_t>(lanes * count * pixels)];
@@ -361,16 +360,16 @@ static inline void word_tile(const FloatConvShape& s, const WordEnd& end, const 
       store_starts<lanes, count>(s, end, window, row.bias, row.taken_off, row.columns, starts.sums);
     }
     const T* const x = first_tap(s, starts.taps, row.x, window);
-    word_sums<order, lanes, count, pixels>(s, starts.taps, x, row, starts.sums, sums);
+    word_sums<pair, order, lanes, count, pixels>(s, starts.taps, x, row, starts.sums, sums);
   } else {
-    add_parts<order, lanes, count, pixels>(s, end, row, window, sums);
+    add_parts<pair, order, lanes, count, pixels>(s, end, row, window, sums);
   }
   const ptrdiff_t y_step = s.axis[s.along].y_step, y_pixel = next_output(s);
   finish_words<form, pixels>(sums, lanes * count, end, row, row.y + out * y_step, y_pixel,
                              s.y_channel);
 }
 
-template <WordForm form, WordOrder order, int lanes, int count, class T>
+template <WordForm form, Pair pair, WordOrder order, int lanes, int count, class T>
 static inline void word_row(const FloatConvShape& s, const WordEnd& end, WordRow<T>& row,
                             Interior interior, Window window) {
 #if defined(ETCH_WORD_PAIRS)
@@ -382,7 +381,8 @@ static inline void word_row(const FloatConvShape& s, const WordEnd& end, WordRow
   WordStarts<lanes * count> starts;
   starts.range.count = -1;
   for_each_tile<kPixels>(s, interior, window, [&](int32_t out, auto width) {
-    word_tile<form, order, lanes, count, decltype(width)::value>(s, end, row, window, out, starts);
+    word_tile<form, pair, order, lanes, count, decltype(width)::value>(s, end, row, window, out,
+                                                                       starts);
   });
   constexpr int kColumns = lanes * count;
   row.w += channels_in_row(order) * kColumns;
@@ -392,26 +392,30 @@ static inline void word_row(const FloatConvShape& s, const WordEnd& end, WordRow
   row.y += kColumns * s.y_channel;
 }
 
+// The columns of a tile: with 16 registers of 8 sums, two vectors of four pixels take the least
+// loads that widen weights.
+constexpr int kMostColumns = kWordLanes == 8 ? 16 : 4 * kWordLanes;
+
 // The most sums of a vector.
 template <WordOrder order>
 constexpr int kMostWords = order == WordOrder::kPairs ? kWordLanes : 1;
 
-template <WordForm form, WordOrder order, int lanes, class T>
+template <WordForm form, Pair pair, WordOrder order, int lanes, class T>
 static inline void word_columns(const FloatConvShape& s, const WordEnd& end, WordRow<T> row,
                                 Interior interior, int32_t columns, const Window& window) {
   if constexpr (lanes == kMostWords<order>) {
-    for (; columns >= 4 * lanes; columns -= 4 * lanes)
-      word_row<form, order, lanes, 4>(s, end, row, interior, window);
+    constexpr int kCount = kMostColumns / lanes;
+    for (; columns >= kCount * lanes; columns -= kCount * lanes)
+      word_row<form, pair, order, lanes, kCount>(s, end, row, interior, window);
   }
   for (; columns >= lanes; columns -= lanes)
-    word_row<form, order, lanes, 1>(s, end, row, interior, window);
+    word_row<form, pair, order, lanes, 1>(s, end, row, interior, window);
   if constexpr (lanes > 1)
-    word_columns<form, order, narrower(lanes)>(s, end, row, interior, columns, window);
+    word_columns<form, pair, order, narrower(lanes)>(s, end, row, interior, columns, window);
 }
 
-// Also transposed. `taken_off` has a row of all columns per position of the kernel, part by part.
-template <WordForm form, WordOrder order, class T>
-static inline void conv_words(const FloatConvShape& s, const WordEnd& end, const T* x,
+template <WordForm form, Pair pair, WordOrder order, class T>
+static inline void conv_pairs(const FloatConvShape& s, const WordEnd& end, const T* x,
                               const uint8_t* w, const int32_t* taken_off, const int32_t* bias,
                               const int32_t* scale, T* y) {
   const int32_t taps = s.axis[0].kernel * s.axis[1].kernel * s.axis[2].kernel;
@@ -432,10 +436,23 @@ static inline void conv_words(const FloatConvShape& s, const WordEnd& end, const
                                scale + column,
                                columns,
                                y + n * s.y_image + column * s.y_channel + y_row};
-          word_columns<form, order, kMostWords<order>>(s, end, row, interior, width, window);
+          word_columns<form, pair, order, kMostWords<order>>(s, end, row, interior, width, window);
         });
       }
     }
+  }
+}
+
+// Also transposed. `taken_off` has a row of all columns per position of the kernel, part by part.
+// Of the two loops generated code, whose shapes are constants, has those that it needs.
+template <WordForm form, WordOrder order, class T>
+ETCH_INLINE void conv_words(const FloatConvShape& s, const WordEnd& end, const T* x,
+                            const uint8_t* w, const int32_t* taken_off, const int32_t* bias,
+                            const int32_t* scale, T* y) {
+  if (kSideBySide == Pair::kNeighbours && s.x_channel == 1) {
+    conv_pairs<form, kSideBySide, order>(s, end, x, w, taken_off, bias, scale, y);
+  } else {
+    conv_pairs<form, Pair::kApart, order>(s, end, x, w, taken_off, bias, scale, y);
   }
 }
 

@@ -20,10 +20,12 @@ using Attributes = std::map<std::string, Attribute>;
 using Ints = std::vector<std::int64_t>;
 using Names = std::vector<std::string>;
 
-Tensor words(Dice& dice, DType type, const Shape& shape, std::int64_t least, std::int64_t most) {
+// Multiples of `unit`.
+Tensor words(Dice& dice, DType type, const Shape& shape, std::int64_t least, std::int64_t most,
+             std::int64_t unit = 1) {
   Tensor out(type, shape);
   for (std::size_t i = 0; i < static_cast<std::size_t>(out.size()); ++i) {
-    const std::int64_t value = dice.between(least, most);
+    const std::int64_t value = dice.between(least, most) / unit * unit;
     if (type == DType::kU16) {
       out.as<std::uint16_t>()[i] = static_cast<std::uint16_t>(value);
     } else {
@@ -50,12 +52,16 @@ class Words {
   void input(const std::string& name, const Shape& shape) {
     const std::int64_t least = index_ % 5 == 0 ? low() : low() + 32000, most = least + 1500;
     model_.input(name, type(), {shape.begin(), shape.end()});
-    data_.push_back(words(dice_, type(), shape, least, index_ % 5 == 0 ? low() + 65535 : most));
+    data_.push_back(
+        words(dice_, type(), shape, least, index_ % 5 == 0 ? low() + 65535 : most, unit_));
     inputs_.push_back(name);
   }
+  // Inputs are multiples of 256, as zero points are then.
+  void round_inputs() { unit_ = 256; }
   void quantization(const std::string& of, float times = 1) {
     model_.initializer(of + "_scale", Tensor::of<float>({}, {times * scale()}));
-    const std::int64_t zero = index_ % 4 == 0 ? low() + 32768 : dice_.between(low(), low() + 65535);
+    const std::int64_t zero =
+        index_ % 4 == 0 || unit_ > 1 ? low() + 32768 : dice_.between(low(), low() + 65535);
     model_.initializer(of + "_zero", words(dice_, type(), {}, zero, zero));
     inputs_.insert(inputs_.end(), {of + "_scale", of + "_zero"});
   }
@@ -76,6 +82,7 @@ class Words {
   ModelBuilder model_{17};
   std::string name_;
   int index_;
+  std::int64_t unit_ = 1;
   Names inputs_;
   std::vector<Tensor> data_;
 };
@@ -174,6 +181,21 @@ Case mean(int index, Dice& dice) {
   return words.node("QLinearReduceMean16", {{"axes", axes}, {"keepdims", dice.between(0, 1)}});
 }
 
+// Words of all their range, whose products fill 32 bits, and results of that size. Some are ties:
+// those of multiples of 256 in units of 2^17.
+Case wide_multiple(int index, Dice& dice) {
+  Words words(5 * index, dice, "wide_multiple");
+  const bool ties = index % 3 == 0;
+  if (ties) words.round_inputs();
+  const std::int64_t n = dice.between(1, 40);
+  words.input("a", dice.one_in(3) ? Shape{2, 1, 1} : Shape{2, 3, n});
+  words.quantization("a");
+  words.quantization("y", ties ? 131072 : dice.pick<float>({16384, 65536, 40000, 70001}));
+  words.input("b", {2, 3, n});
+  words.quantization("b");
+  return words.node("QLinearMul16");
+}
+
 Case product(int index, Dice& dice) {
   Words words(index, dice, "product");
   const bool matrices = index % 3 == 0;
@@ -224,6 +246,14 @@ class WordSumCode : public testing::TestWithParam<const char*> {};
 
 TEST_P(WordSumCode, AgreesWithTheReference) {
   expect_compiled_agrees(thinned(word_sum_samples(6), GetParam()), GetParam());
+}
+
+// All of them: vectors of this instruction set have a form of their own for products without ties.
+TEST_P(WordSumCode, MultipliesWordsOfAllTheirRange) {
+  Dice dice(19);
+  std::vector<Case> cases;
+  for (int i = 0; i < 9; ++i) cases.push_back(wide_multiple(i, dice));
+  expect_compiled_agrees(cases, GetParam());
 }
 
 TEST(WordSumEngines, GiveCleanCode) {

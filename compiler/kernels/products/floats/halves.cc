@@ -5,22 +5,15 @@
 #include <cstdint>
 
 #include "compiler/lower/halves.h"
+#include "runtime/etch_float_matrix.h"
 
 namespace etch {
 
 namespace {
 
-// One tap that is always inside, after the end, too.
-bool is_plain(const rt::ConvAxis& a) {
-  return a.kernel == 1 && a.pad == 0 && std::int64_t{a.out - 1} * a.stride < a.in;
-}
-
 // What half_product() computes.
 bool is_matrix(const FloatProductPlan& plan) {
-  const rt::FloatConvShape& s = plan.shape;
-  return plan.kind == FloatProductKind::kColumns && !s.transposed && s.along == 2 &&
-         s.axis[0].out == 1 && s.axis[1].out == 1 &&
-         std::all_of(std::begin(s.axis), std::end(s.axis), is_plain);
+  return plan.kind == FloatProductKind::kColumns && rt::is_matrix(plan.shape);
 }
 
 std::int64_t floats_per_column(const rt::FloatConvShape& s) {
