@@ -252,6 +252,7 @@ TEST_P(WordSumCode, AgreesWithTheReference) {
 TEST_P(WordSumCode, MultipliesWordsOfAllTheirRange) {
   Dice dice(19);
   std::vector<Case> cases;
+  cases.reserve(9);
   for (int i = 0; i < 9; ++i) cases.push_back(wide_multiple(i, dice));
   expect_compiled_agrees(cases, GetParam());
 }
