@@ -1,7 +1,7 @@
 // How sums of 16-bit activations and 8-bit weights (etch_words.h) become 16 bits, with integers
 // alone:
 //   y = limits of rne(sum * m / 2^e + rest) + zero    m: 60 bits, exact; ties to even
-// one by one, and half as many at a time as a vector has of 32 bits.
+// one by one, or in vectors: without ties as many as a vector has of 32 bits, else half as many.
 // C++17, freestanding, no heap, no state.
 #pragma once
 

@@ -91,13 +91,13 @@ bool CountedRows::merges(Parts& parts, const Node& node, const Rows& rows) {
   if (!place || place->size() == rows.most) return false;
   const auto parts_of_one = std::ranges::find_if(
       merged_, [&](const auto& each) { return each.second.source == rows.source; });
-  if (parts_of_one != merged_.end() && parts_of_one->first.first.most == place->size()) {
-    mark(node.outputs[0], place->axis, parts_of_one->first.first);
+  if (parts_of_one != merged_.end() && std::get<0>(parts_of_one->first).most == place->size()) {
+    mark(node.outputs[0], place->axis, std::get<0>(parts_of_one->first));
   } else {
     if (place->size() % rows.most != 0) return false;
     const std::int64_t each = place->size() / rows.most;
     if (!has_few_rows(parts, place->size())) return true;
-    const auto [found, is_new] = merged_.try_emplace({rows, each}, rows);
+    const auto [found, is_new] = merged_.try_emplace({rows, each, open_region()}, rows);
     Rows& all = found->second;
     if (is_new) {
       all.most = place->size();
@@ -263,8 +263,8 @@ std::vector<Node> CountedRows::write(const Node& node) {
     return parts.finish();
   }
   const bool is_loop = is_region_begin(node) && node.op_type == "Loop";
-  if (is_loop && size_of(node.inputs[0]) != nullptr && size_of(node.inputs[1]) == nullptr &&
-      rows_of(node, 1) == nullptr) {
+  if (is_loop && size_of(node.inputs[0]) != nullptr && element_count(shape(node, 0)) == 1 &&
+      size_of(node.inputs[1]) == nullptr && rows_of(node, 1) == nullptr) {
     return enter_rows(node);
   }
   if (is_region_end(node) && trips_.contains(node.inputs[0])) return leave_rows(node);

@@ -24,6 +24,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -141,8 +142,10 @@ class CountedRows {
   Graph& graph_;
   Sink& sink_;
   std::map<ValueId, Rows> rows_, sizes_;
-  std::map<ValueId, Rows> trips_;  // of loops with a trip for each of these rows
-  std::map<std::pair<Rows, std::int64_t>, Rows> merged_;  // so many of each of them
+  std::map<ValueId, Rows> trips_;   // of loops with a trip for each of these rows
+  std::set<ValueId> no_condition_;  // those of the loops of trips_ that have none
+  // So many of each of them. In a loop or branch their number is computed there, for it alone.
+  std::map<std::tuple<Rows, std::int64_t, ValueId>, Rows> merged_;
 };
 
 }  // namespace etch

@@ -12,6 +12,7 @@
 #include "compiler/passes/attributes.h"
 #include "compiler/passes/compositions/parts.h"
 #include "compiler/passes/counted_rows.h"
+#include "compiler/passes/loop_condition.h"
 
 namespace etch {
 
@@ -72,6 +73,7 @@ std::vector<Node> CountedRows::enter_rows(const Node& node) {
   begin.inputs[0] = parts.number(DType::kS64, rows.most);
   begin.inputs[1] = more;
   trips_.emplace(begin.outputs[0], rows);
+  if (node.inputs[1] == kNoValue) no_condition_.insert(begin.outputs[0]);
   std::vector<Node> out = parts.take_parts();
   const std::vector<Node> rest = concerns(begin) ? write(begin) : std::vector<Node>{begin};
   if (rest.empty()) out.clear();  // after a report
@@ -81,6 +83,13 @@ std::vector<Node> CountedRows::enter_rows(const Node& node) {
 
 std::vector<Node> CountedRows::leave_rows(const Node& node) {
   const Rows rows = trips_.extract(node.inputs[0]).mapped();
+  const ValueId goes_on = node.inputs[1];
+  const Tensor* const known = goes_on == kNoValue ? nullptr : graph_.value(goes_on).constant.get();
+  const bool computes = goes_on != kNoValue && (known == nullptr || known->integer(0) == 0);
+  if (computes && no_condition_.contains(node.inputs[0])) {
+    refuse_region(node, rows, kOnlyBodyHasCondition);
+    return {};
+  }
   Parts parts(graph_, node, sink_);
   Node end = node;
   const ValueId next = parts.add("Add", {node.inputs[0], parts.number(DType::kS64, 1)});

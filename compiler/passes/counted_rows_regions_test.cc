@@ -126,6 +126,17 @@ TEST(CountedRegions, ALoopHasATripForEachRow) {
   }
 }
 
+TEST(CountedRegions, ALoopOverRowsWhoseBodyAloneHasAConditionIsRefused) {
+  ModelBuilder model = positives(), in = body();
+  model.initializer("h0", f32({}, {0})).initializer("first", s64({}, {0}));
+  model.node("Shape", {"found"}, {"sizes"}).node("Gather", {"sizes", "first"}, {"rows"});
+  in.input("h", kF, {}).initializer("limit", f32({}, {20}));
+  in.node("Gather", {"found", "trip"}, {"row"}).node("Add", {"h", "row"}, {"h2"});
+  in.node("Less", {"h2", "limit"}, {"small"}).output("small").output("h2");
+  model.node("Loop", {"rows", "", "h0"}, {"y"}).subgraph("body", in).output("y");
+  EXPECT_NE(errors(model).find("has no condition, but its body computes one"), std::string::npos);
+}
+
 // Row i + 1, or that of another loop, may be beyond those that count.
 TEST(CountedRegions, RowsThatNoTripCountsAreRefused) {
   for (const bool over_rows : {false, true}) {

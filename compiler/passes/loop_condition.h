@@ -4,10 +4,16 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "compiler/ir/graph.h"
 
 namespace etch {
+
+// Why such a loop is refused.
+inline constexpr std::string_view kOnlyBodyHasCondition =
+    "has no condition, but its body computes one: by ONNX's rules that has no effect, in ONNX "
+    "Runtime it ends the loop";
 
 // The trips of the loop that node `begin` opens and `end`, after the last node, closes: as many as
 // its body's condition allows, at most `most`. Nothing where the condition depends on run time or

@@ -85,9 +85,7 @@ bool LoopTrips::count(const Node& begin, Node& end, Count& out) {
   ValueId& goes_on = end.inputs[1];
   if (!bound(begin, goes_on, out)) return false;
   if (starts == kNoValue && !is_true(graph_, goes_on)) {
-    return fail(DiagKind::kUnsupported, begin,
-                "has no condition, but its body computes one: by ONNX's rules that has no effect, "
-                "in ONNX Runtime it ends the loop");
+    return fail(DiagKind::kUnsupported, begin, std::string(kOnlyBodyHasCondition));
   }
   if (is_true(graph_, starts) && !is_known(graph_, goes_on) && out.most > 0) {
     if (const auto trips = computed_trips(graph_, open_.back().begin, end, out.most)) {

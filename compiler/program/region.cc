@@ -49,6 +49,10 @@ void extend_live_ranges(Program& program) {
   // From the inside: what a loop keeps alive may reach into the one around it.
   for (auto region = program.regions.rbegin(); region != program.regions.rend(); ++region) {
     if (region->is_branch) continue;
+    if (region->flag >= 0) {  // looked at before each trip, also where no trip writes it
+      int& last = program.buffers[static_cast<std::size_t>(region->flag)].last_step;
+      last = std::max(last, region->last);
+    }
     for (Buffer& buffer : program.buffers) {
       const bool before = buffer.first_step < region->first;
       const bool after = buffer.last_step > region->last;

@@ -84,6 +84,27 @@ Case stopping_loop(int limit, bool starts) {
               {f32({6}, {1, 2, -3, 0.5F, 4, 1}), start});
 }
 
+// The condition is computed before the loop, and each trip hands it on as it is: it has to remain
+// where it is as long as the loop runs. The bodies' small tensors would fit into its place.
+Case unchanged_condition(bool starts) {
+  ModelBuilder model;
+  model.input("x", kF, {5, 3}).initializer("n", s64({}, {3})).initializer("zero", f32({}, {0}));
+  model.node("ReduceSum", {"x"}, {"total"}, {{"keepdims", std::int64_t{0}}});
+  model.node("Less", {"total", "zero"}, {"start"});
+  ModelBuilder in = body();
+  in.input("h", kF, {})
+      .node("Identity", {"go"}, {"go2"})
+      .node("Cast", {"trip"}, {"i"}, {{"to", std::int64_t{1}}});
+  in.node("Add", {"x", "i"}, {"moved"});
+  in.node("ReduceSum", {"moved"}, {"sum"}, {{"keepdims", std::int64_t{0}}});
+  in.node("Add", {"h", "sum"}, {"h2"}).output("go2").output("h2");
+  model.node("Loop", {"n", "start", "zero"}, {"y"}).subgraph("body", in).output("y");
+  Tensor x(kF, {5, 3});
+  float at = starts ? -20.0F : 3;
+  for (float& each : x.as<float>()) each = ++at;
+  return made(cat("an unchanged condition", starts ? "" : " that is false"), model, {x});
+}
+
 // "while the largest is below `limit` and i < 5": nothing bounds the trips but the second part. As
 // And, or as TorchScript's exporter writes it.
 Case while_both(int limit, bool by_if) {
@@ -440,6 +461,7 @@ std::vector<Case> control_cases() {
   for (const bool by_condition : {false, true}) out.push_back(counted_cell(by_condition));
   for (const int limit : {-1, 9, 13, 1000}) out.push_back(stopping_loop(limit, true));
   out.push_back(stopping_loop(9, false));
+  for (const bool starts : {false, true}) out.push_back(unchanged_condition(starts));
   for (const int limit : {1, 13, 1000}) {
     for (const bool by_if : {false, true}) out.push_back(while_both(limit, by_if));
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,7 @@ namespace {
 
 enum Input : std::size_t { kData, kRoi, kScales, kSizes };
 
-constexpr std::int64_t kMostWeights = 1 << 24;  // of one axis
+constexpr std::int64_t kMostWeights = 1 << 24;  // of one axis: 64 MiB
 
 struct Filter {
   bool cubic = false, excludes_outside = false;
@@ -127,9 +128,12 @@ std::vector<Size> take_sizes(Parts& parts, const Shape& from, const Ints& axes) 
     } else if (to.scale > 0 && static_cast<float>(to.scale) * size < kMost) {
       to.out = static_cast<std::int64_t>(static_cast<float>(to.scale) * size);
     }
-    if (in < 1 || to.out < 1 || to.out > kMostWeights / in)
+    if (in < 1 || to.out < 1)
       return fail(cat(role, ": cannot resize ", in, " elements along axis ", axes[k],
                       " to this size with antialias"));
+    if (to.out > kMostWeights / in)
+      return fail(cat(role, ": antialias multiplies axis ", axes[k], " by a matrix of ", in, " x ",
+                      to.out, " weights, of which there can be at most ", kMostWeights));
     out.push_back(to);
   }
   return out;
@@ -144,6 +148,10 @@ std::optional<Ints> take_axes(Parts& parts, std::size_t rank) {
       return std::nullopt;
     }
     axis += axis < 0 ? size : 0;
+  }
+  if (std::set(axes.begin(), axes.end()).size() != axes.size()) {
+    parts.fail(DiagKind::kAttr, "attribute 'axes' names an axis twice");
+    return std::nullopt;
   }
   return axes;
 }

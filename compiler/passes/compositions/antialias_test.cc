@@ -93,6 +93,13 @@ TEST(Antialias, SaysWhatItNeeds) {
   EXPECT_EQ(errors(resize({4, 1}, "linear", {}, &scales)),
             at + "SHAPE]: node #0 (Resize): scales: cannot resize 1 elements along axis 1 to this "
                  "size with antialias\n");
+  EXPECT_EQ(errors(resize({4, 4}, "linear", {{"axes", Ints{1, -1}}}, &scales)),
+            at + "ATTR]: node #0 (Resize): attribute 'axes' names an axis twice\n");
+  const Tensor large = s64({1}, {8192});
+  EXPECT_EQ(
+      errors(resize({4096, 1}, "linear", {{"axes", Ints{0}}}, nullptr, &large)),
+      at + "SHAPE]: node #0 (Resize): sizes: antialias multiplies axis 0 by a matrix of 4096 x "
+           "8192 weights, of which there can be at most 16777216\n");
   EXPECT_NE(errors(resize({4, 4}, "linear", {}, &scales, nullptr, DType::kU8)).find("E-TYPE"),
             std::string::npos);
   EXPECT_NE(
