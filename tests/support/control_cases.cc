@@ -88,7 +88,7 @@ Case stopping_loop(int limit, bool starts) {
 // where it is as long as the loop runs. The bodies' small tensors would fit into its place.
 Case unchanged_condition(bool starts) {
   ModelBuilder model;
-  model.input("x", kF, {5, 3}).initializer("n", s64({}, {3})).initializer("zero", f32({}, {0}));
+  model.input("x", kF, {40, 3}).initializer("n", s64({}, {3})).initializer("zero", f32({}, {0}));
   model.node("ReduceSum", {"x"}, {"total"}, {{"keepdims", std::int64_t{0}}});
   model.node("Less", {"total", "zero"}, {"start"});
   ModelBuilder in = body();
@@ -99,8 +99,8 @@ Case unchanged_condition(bool starts) {
   in.node("ReduceSum", {"moved"}, {"sum"}, {{"keepdims", std::int64_t{0}}});
   in.node("Add", {"h", "sum"}, {"h2"}).output("go2").output("h2");
   model.node("Loop", {"n", "start", "zero"}, {"y"}).subgraph("body", in).output("y");
-  Tensor x(kF, {5, 3});
-  float at = starts ? -20.0F : 3;
+  Tensor x(kF, {40, 3});
+  float at = starts ? -200.0F : 3;
   for (float& each : x.as<float>()) each = ++at;
   return made(cat("an unchanged condition", starts ? "" : " that is false"), model, {x});
 }
