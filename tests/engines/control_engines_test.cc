@@ -1,6 +1,7 @@
 // Loop, Scan and If: references, steps and compiled code agree bit for bit.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <utility>
 #include <vector>
 
@@ -16,13 +17,14 @@ TEST(Control, Natively) { expect_native_agrees(control_cases()); }
 
 // One of each kind: what differs from case to case is planned, not compiled.
 std::vector<Case> few_cases() {
+  constexpr const char* kKinds[] = {
+      "until its counter says so", "stops at 9",   "values that change",
+      "scan 1 0 0 1 2 1 1 0",      "branches 0 1", "a branch in a loop",
+      "an unchanged condition"};
   std::vector<Case> out;
   for (Case& each : control_cases()) {
-    for (const char* const name :
-         {"until its counter says so", "stops at 9", "values that change", "scan 1 0 0 1 2 1 1 0",
-          "branches 0 1", "a branch in a loop", "an unchanged condition"}) {
-      if (each.name.starts_with(name)) out.push_back(std::move(each));
-    }
+    const auto is_of = [&](const char* kind) { return each.name.starts_with(kind); };
+    if (std::ranges::any_of(kKinds, is_of)) out.push_back(std::move(each));
   }
   return out;
 }
