@@ -46,13 +46,7 @@ bool NodeReader::read_modifier(const onnx::NodeProto& proto, const char* name, c
   }
   if (!refuse_shadows(*graph, node, scope)) return true;
   if (!may_enter(nullptr, node)) return false;
-  Scope body;
-  body.outer = &scope;
-  body.function = scope.function;
-  body.bindings = scope.bindings;
-  body.index = node.index;
-  body.prefix = scope.prefix;
-  add_constants(*graph, node, body);
+  Scope body = scope_of(*graph, node, scope);
   const std::string& input = graph->input(0).name();
   if (input.empty() || !body.ids.try_emplace(input, id).second) {
     fail(DiagKind::kGraph, node,
@@ -62,14 +56,8 @@ bool NodeReader::read_modifier(const onnx::NodeProto& proto, const char* name, c
   entered_.push_back(nullptr);
   if (!read(graph->node(), body, out)) return false;
   entered_.pop_back();
-  const std::string& output = graph->output(0).name();
-  const auto result = body.find(output);
-  if (!result || *result == kNoValue) {
-    fail(DiagKind::kGraph, node,
-         cat("its result '", printable(output), "' is no input, initializer or output of a node"));
-    return true;
-  }
-  id = *result;
+  const ValueId result = result_of(graph->output(0).name(), node, body);
+  if (result != kNoValue) id = result;
   return true;
 }
 

@@ -246,27 +246,15 @@ bool NodeReader::read_loop(const onnx::NodeProto& proto, Node& node, Scope& scop
   LoopParts parts;
   if (!find_parts(proto, node, parts) || !refuse_shadows(*parts.body, node, scope)) return true;
   if (!may_enter(nullptr, node)) return false;
-  Scope body;
-  body.outer = &scope;
-  body.function = scope.function;
-  body.bindings = scope.bindings;
-  body.index = node.index;
-  body.prefix = scope.prefix;
-  add_constants(*parts.body, node, body);
+  Scope body = scope_of(*parts.body, node, scope);
   if (!name_inputs(node, parts, body, parts.names)) return true;
   std::vector<Node> nodes;
   entered_.push_back(nullptr);
   if (!read(parts.body->node(), body, nodes)) return false;
   entered_.pop_back();
   for (const auto& output : parts.body->output()) {
-    const auto id = body.find(output.name());
-    if (!id || *id == kNoValue) {
-      fail(DiagKind::kGraph, node,
-           cat("its result '", printable(output.name()),
-               "' is no input, initializer or output of a node"));
-      return true;
-    }
-    parts.results.push_back(*id);
+    parts.results.push_back(result_of(output.name(), node, body));
+    if (parts.results.back() == kNoValue) return true;
   }
   has_batch ? add_batch(node, parts, std::move(nodes), out)
             : add_loop(node, parts, std::move(nodes), out);

@@ -206,6 +206,25 @@ bool NodeReader::read_branches(const onnx::NodeProto& proto, Node& node, Scope& 
   return true;
 }
 
+Scope NodeReader::scope_of(const onnx::GraphProto& proto, const Node& node, Scope& around) {
+  Scope out;
+  out.outer = &around;
+  out.function = around.function;
+  out.bindings = around.bindings;
+  out.index = node.index;
+  out.prefix = around.prefix;
+  add_constants(proto, node, out);
+  return out;
+}
+
+ValueId NodeReader::result_of(const std::string& name, const Node& node, Scope& body) {
+  const auto id = body.find(name);
+  if (id && *id != kNoValue) return *id;
+  fail(DiagKind::kGraph, node,
+       cat("its result '", printable(name), "' is no input, initializer or output of a node"));
+  return kNoValue;
+}
+
 // `around` is what both branches see, and collects what they read.
 bool NodeReader::read_branch(const onnx::GraphProto& proto, Node& node, Scope& around,
                              std::vector<Node>& out) {
@@ -215,13 +234,7 @@ bool NodeReader::read_branch(const onnx::GraphProto& proto, Node& node, Scope& a
          cat("has ", node.outputs.size(), " outputs, a branch has ", proto.output_size()));
     return true;
   }
-  Scope branch;
-  branch.outer = around.outer;
-  branch.function = around.outer->function;
-  branch.bindings = around.outer->bindings;
-  branch.index = node.index;
-  branch.prefix = around.outer->prefix;
-  add_constants(proto, node, branch);
+  Scope branch = scope_of(proto, node, *around.outer);
   std::vector<std::string> results;
   for (int k = 0; k < proto.output_size(); ++k) {
     const ValueId id = node.outputs[static_cast<std::size_t>(k)];

@@ -77,7 +77,11 @@ class NodeReader {
   std::vector<Node> slices_of(const Node& node, const LoopParts& parts, ValueId trip);
   void add_loop(const Node& node, const LoopParts& parts, std::vector<Node> body,
                 std::vector<Node>& out);
+  // That of a subgraph of `node`, with its constants.
+  Scope scope_of(const onnx::GraphProto& proto, const Node& node, Scope& around);
   void add_constants(const onnx::GraphProto& proto, const Node& node, Scope& branch);
+  // What the body of `node` calls `name`; kNoValue after a report.
+  ValueId result_of(const std::string& name, const Node& node, Scope& body);
   AttributeBindings bind_attributes(const ModelFunction& function, const onnx::NodeProto& proto,
                                     const Node& call, const Scope& scope);
   void name_parts(std::vector<ValueId>& outputs);
