@@ -83,59 +83,37 @@ class Weights {
   bool has_beyond_ = false;
 };
 
-// Weight `i` of a pair of channels in a panel of `width` columns: of which column it is, and
-// whether it is the second of the pair.
+// Weight `i` of a row in a panel of `width` columns: of which column it is, and of which channel of
+// the row.
 struct PlaceInRow {
-  std::int64_t column, second;
+  std::int64_t column, channel;
 };
 PlaceInRow place_in_row(rt::WordOrder order, std::int64_t width, std::int64_t i) {
   const bool in_four = order == rt::WordOrder::kFours && i / 8 < width / 4;
-  if (!in_four) return {i / 2, i % 2};
-  return {i / 4 * 2 + i % 2, i / 2 % 2};
+  if (in_four) return {i / 4 * 2 + i % 2, i / 2 % 2};
+  const int channels = rt::channels_in_row(order);
+  return {i / channels, i % channels};
 }
 
-Tensor in_pairs(const ConvGeometry& g, const Weights& w, rt::WordOrder order) {
-  const std::int64_t taps = taps_of(g), pairs = (g.in_per_group() + 1) / 2;
-  Tensor out(DType::kU8, {g.out_channels * taps * pairs * 2});
-  auto to = out.as<std::uint8_t>().begin();
-  for (std::int64_t group = 0; group < g.out_channels; group += g.out_per_group()) {
-    const std::int64_t end = group + g.out_per_group();
-    for (std::int64_t first = group; first < end; first += rt::kPanel) {
-      const std::int64_t width = std::min<std::int64_t>(rt::kPanel, end - first);
-      for (std::int64_t row = 0; row < taps * pairs; ++row) {
-        for (std::int64_t i = 0; i < 2 * width; ++i) {
-          const PlaceInRow at = place_in_row(order, width, i);
-          *to++ = static_cast<std::uint8_t>(
-              w.packed(first + at.column, row % pairs * 2 + at.second, row / pairs));
-        }
-      }
-    }
-  }
-  return out;
-}
-
-Tensor in_eights(const ConvGeometry& g, const Weights& w) {
-  constexpr std::int64_t kChannels = rt::channels_in_row(rt::WordOrder::kEights);
-  const std::int64_t taps = taps_of(g), rows = (g.in_per_group() + kChannels - 1) / kChannels;
-  Tensor out(DType::kU8, {g.out_channels * taps * rows * kChannels});
+Tensor packed_weights(const ConvGeometry& g, const Weights& w, rt::WordOrder order) {
+  const int channels = rt::channels_in_row(order);
+  const std::int64_t taps = taps_of(g), rows = (g.in_per_group() + channels - 1) / channels;
+  Tensor out(DType::kU8, {g.out_channels * taps * rows * channels});
   auto to = out.as<std::uint8_t>().begin();
   for (std::int64_t group = 0; group < g.out_channels; group += g.out_per_group()) {
     const std::int64_t end = group + g.out_per_group();
     for (std::int64_t first = group; first < end; first += rt::kPanel) {
       const std::int64_t width = std::min<std::int64_t>(rt::kPanel, end - first);
       for (std::int64_t row = 0; row < taps * rows; ++row) {
-        for (std::int64_t i = 0; i < width * kChannels; ++i) {
+        for (std::int64_t i = 0; i < width * channels; ++i) {
+          const PlaceInRow at = place_in_row(order, width, i);
           *to++ = static_cast<std::uint8_t>(
-              w.packed(first + i / kChannels, row % rows * kChannels + i % kChannels, row / rows));
+              w.packed(first + at.column, row % rows * channels + at.channel, row / rows));
         }
       }
     }
   }
   return out;
-}
-
-Tensor packed_weights(const ConvGeometry& g, const Weights& w, rt::WordOrder order) {
-  return order == rt::WordOrder::kEights ? in_eights(g, w) : in_pairs(g, w, order);
 }
 
 // Helium multiplies eight neighbouring channels at a time, of which three or more pay.
