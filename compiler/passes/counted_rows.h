@@ -128,6 +128,7 @@ class CountedRows {
   ValueId open_region(ValueId but = kNoValue) const;
   void enter(const Node& begin);
   std::vector<Node> leave(const Node& end);
+  std::vector<Node> after(Parts& parts, const Node& node);
   std::vector<Node> enter_rows(const Node& node);
   std::vector<Node> leave_rows(const Node& node);
   bool is_row_of_trip(ValueId id, const Rows& rows) const;

@@ -62,6 +62,15 @@ void CountedRows::enter(const Node& begin) {
   }
 }
 
+// The nodes of `parts` and what `node` becomes after them. Empty after a report.
+std::vector<Node> CountedRows::after(Parts& parts, const Node& node) {
+  std::vector<Node> out = parts.take_parts();
+  const std::vector<Node> rest = concerns(node) ? write(node) : std::vector<Node>{node};
+  if (rest.empty()) out.clear();
+  out.insert(out.end(), rest.begin(), rest.end());
+  return out;
+}
+
 // A loop with a trip for each row: as many trips as there can be, and a condition that ends it.
 std::vector<Node> CountedRows::enter_rows(const Node& node) {
   Parts parts(graph_, node, sink_);
@@ -74,11 +83,7 @@ std::vector<Node> CountedRows::enter_rows(const Node& node) {
   begin.inputs[1] = more;
   trips_.emplace(begin.outputs[0], rows);
   if (node.inputs[1] == kNoValue) no_condition_.insert(begin.outputs[0]);
-  std::vector<Node> out = parts.take_parts();
-  const std::vector<Node> rest = concerns(begin) ? write(begin) : std::vector<Node>{begin};
-  if (rest.empty()) out.clear();  // after a report
-  out.insert(out.end(), rest.begin(), rest.end());
-  return out;
+  return after(parts, begin);
 }
 
 std::vector<Node> CountedRows::leave_rows(const Node& node) {
@@ -96,11 +101,7 @@ std::vector<Node> CountedRows::leave_rows(const Node& node) {
   ValueId more = parts.add("Less", {next, rows.count});
   if (node.inputs[1] != kNoValue) more = parts.add("And", {more, node.inputs[1]});
   end.inputs[1] = more;
-  std::vector<Node> out = parts.take_parts();
-  const std::vector<Node> rest = concerns(end) ? write(end) : std::vector<Node>{end};
-  if (rest.empty()) out.clear();  // after a report
-  out.insert(out.end(), rest.begin(), rest.end());
-  return out;
+  return after(parts, end);
 }
 
 bool CountedRows::refuse_region(const Node& node, const Rows& rows, std::string_view why) {
