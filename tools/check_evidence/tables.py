@@ -6,7 +6,7 @@ import itertools
 import math
 
 import numpy as np
-from onnx import helper
+from onnx import TensorProto, helper
 
 from .graph import F, INT_RANGE, NEUTRAL, CannotJudge, attributes, evaluated, rounded
 from .products import per_tensor
@@ -166,8 +166,10 @@ def type_of(model, name):
     """That of the tensor `name`, which QuantizeLinear or an operator of quantized tensors makes; None: not known."""
     node = model.maker(name)
     at = 1 if model.op(name) == "QuantizeLinear" else ENDS.get(model.op(name))
+    if at == 1 and not [*node.input, ""][2]:
+        return str(helper.tensor_dtype_to_np_dtype(attributes(node).get("output_dtype") or TensorProto.UINT8))
     q = None if at is None else model.scalars(*[*node.input, "", ""][at:at + 2])
-    return None if q is None or at == 1 and not [*node.input, ""][2] else q.dtype
+    return None if q is None else q.dtype
 
 
 def check(words, step, traced):
