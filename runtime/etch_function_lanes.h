@@ -145,27 +145,29 @@ static constexpr float kAddendsOfExponential[7][16] = {
 ETCH_INLINE void exponentials_of_block(const float*& x, float*& y, const Floats<4>& maximum,
                                        Floats<4> (&sums)[4]) {
   const float* addends = kAddendsOfExponential[0];
+  // clang-format off
   __asm__ volatile(
-      ETCH_MOVE("ld1", "%[x]", ETCH_X) ETCH_STEPS("fsub", ETCH_X, ETCH_X, ETCH_ALL("%[most].4s"))
-          ETCH_STEPS("fmax", ETCH_X, ETCH_X, ETCH_ALL("%[least].4s"))
+      ETCH_MOVE("ld1", "%[x]", ETCH_X)
+      ETCH_STEPS("fsub", ETCH_X, ETCH_X, ETCH_ALL("%[most].4s"))
+      ETCH_STEPS("fmax", ETCH_X, ETCH_X, ETCH_ALL("%[least].4s"))
       // The power of two, and the rest of x.
       ETCH_MOVE("ld1", "%[c]", ETCH_A) ETCH_STEPS("fmla", ETCH_A, ETCH_X, ETCH_ALL("%[log2e].4s"))
-          ETCH_STEPS("fsub", ETCH_B, ETCH_A, ETCH_ALL("%[bias].4s"))
-              ETCH_STEPS("fmla", ETCH_X, ETCH_B, ETCH_ALL("%[high].4s"))
-                  ETCH_STEPS("fmla", ETCH_X, ETCH_B, ETCH_ALL("%[low].4s"))
+      ETCH_STEPS("fsub", ETCH_B, ETCH_A, ETCH_ALL("%[bias].4s"))
+      ETCH_STEPS("fmla", ETCH_X, ETCH_B, ETCH_ALL("%[high].4s"))
+      ETCH_STEPS("fmla", ETCH_X, ETCH_B, ETCH_ALL("%[low].4s"))
       // The polynomial of the rest.
       ETCH_MOVE("ld1", "%[c]", ETCH_B) ETCH_STEPS("fmla", ETCH_B, ETCH_X, ETCH_ALL("%[last].4s"))
-          ETCH_MOVE("ld1", "%[c]", ETCH_C) ETCH_STEPS("fmla", ETCH_C, ETCH_B, ETCH_X)
-              ETCH_MOVE("ld1", "%[c]", ETCH_B) ETCH_STEPS("fmla", ETCH_B, ETCH_C, ETCH_X)
-                  ETCH_MOVE("ld1", "%[c]", ETCH_C) ETCH_STEPS("fmla", ETCH_C, ETCH_B, ETCH_X)
-                      ETCH_MOVE("ld1", "%[c]", ETCH_B) ETCH_STEPS("fmla", ETCH_B, ETCH_C, ETCH_X)
-                          ETCH_MOVE("ld1", "%[c]", ETCH_C)
-                              ETCH_STEPS("fmla", ETCH_C, ETCH_B, ETCH_X)
+      ETCH_MOVE("ld1", "%[c]", ETCH_C) ETCH_STEPS("fmla", ETCH_C, ETCH_B, ETCH_X)
+      ETCH_MOVE("ld1", "%[c]", ETCH_B) ETCH_STEPS("fmla", ETCH_B, ETCH_C, ETCH_X)
+      ETCH_MOVE("ld1", "%[c]", ETCH_C) ETCH_STEPS("fmla", ETCH_C, ETCH_B, ETCH_X)
+      ETCH_MOVE("ld1", "%[c]", ETCH_B) ETCH_STEPS("fmla", ETCH_B, ETCH_C, ETCH_X)
+      ETCH_MOVE("ld1", "%[c]", ETCH_C) ETCH_STEPS("fmla", ETCH_C, ETCH_B, ETCH_X)
       // Times the power.
       ETCH_STEPS("shl", ETCH_A, ETCH_A, ETCH_ALL("#23"))
-          ETCH_STEPS("fmul", ETCH_C, ETCH_C, ETCH_A) ETCH_MOVE("st1", "%[y]", ETCH_C)
-              "fadd %0.4s, %0.4s, v12.4s\n\tfadd %1.4s, %1.4s, v13.4s\n\t"
-              "fadd %2.4s, %2.4s, v14.4s\n\tfadd %3.4s, %3.4s, v15.4s"
+      ETCH_STEPS("fmul", ETCH_C, ETCH_C, ETCH_A)
+      ETCH_MOVE("st1", "%[y]", ETCH_C)
+      "fadd %0.4s, %0.4s, v12.4s\n\tfadd %1.4s, %1.4s, v13.4s\n\t"
+      "fadd %2.4s, %2.4s, v14.4s\n\tfadd %3.4s, %3.4s, v15.4s"
       : "+w"(sums[0].v), "+w"(sums[1].v), "+w"(sums[2].v), "+w"(sums[3].v), [x] "+r"(x),
         [y] "+r"(y), [c] "+r"(addends)
       : [most] "w"(maximum.v), [least] "w"(all_lanes<4>(kLeastExponent).v),
@@ -174,6 +176,7 @@ ETCH_INLINE void exponentials_of_block(const float*& x, float*& y, const Floats<
         [last] "w"(all_lanes<4>(0x1p-64f * 0x1.694000p-10f).v)
       : "v12", "v13", "v14", "v15", "v16", "v17", "v18", "v19", "v20", "v21", "v22", "v23", "v24",
         "v25", "v26", "v27", "memory");
+  // clang-format on
 }
 
 // The 16 elements from y on, each times `factor`.
