@@ -8,12 +8,9 @@
 #include <stdint.h>
 #include <string.h>
 
+#include "etch_helium.h"
 #include "etch_mve.h"
 #include "etch_stored.h"
-
-#if defined(__ARM_FEATURE_MVE)
-#include <arm_mve.h>
-#endif
 
 namespace etch {
 namespace rt {
@@ -26,7 +23,7 @@ struct MveColumns {
   int32_t a_zero, b_zero;
 };
 
-#if defined(__ARM_FEATURE_MVE)
+#if defined(ETCH_HELIUM)
 // Offsets of eight bytes are 16 bits wide.
 static inline bool mve_gathers(const MveColumns& s) {
   return s.b.flip == 0 && s.depth_step >= 0 && s.depth_step <= 0xffff / 15;
@@ -58,7 +55,7 @@ static inline uint32_t mve_pack_vectors(const MveColumns& s, const uint8_t* b, i
 // A column into words of the stream, four of each `next`; returns the sum of its bytes.
 static inline uint32_t mve_pack_column(const MveColumns& s, const uint8_t* b, int32_t* to,
                                        ptrdiff_t next) {
-#if defined(__ARM_FEATURE_MVE)
+#if defined(ETCH_HELIUM)
   if (mve_gathers(s)) return mve_pack_vectors(s, b, to, next);
 #endif
   uint32_t sum = 0;

@@ -18,12 +18,8 @@
 
 #include "etch_byte_lanes.h"
 #include "etch_float_lanes.h"
+#include "etch_helium.h"
 #include "etch_vector.h"
-
-#if defined(__ARM_FEATURE_MVE) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-#include <arm_mve.h>
-#define ETCH_HELIUM_INTEGERS 1
-#endif
 
 namespace etch {
 namespace rt {
@@ -330,7 +326,7 @@ ETCH_INLINE void take_apart(int8x16_t (&parts)[4], const uint8_t* w, ptrdiff_t s
 }
 #endif
 
-#if defined(ETCH_HELIUM_INTEGERS)
+#if defined(ETCH_HELIUM)
 // 32 values of each row and the weights of the even and the odd four of them. Rows start at
 // multiples of 4 bytes. In assembly, because gcc 12 gives VLD2 addresses that it does not take.
 template <int count>
@@ -369,7 +365,7 @@ ETCH_INLINE void add_sixteens(BlockSums<lanes, count>& sums, const uint8_t*& w, 
     w += words;
     a += 16;
   }
-#elif defined(ETCH_HELIUM_INTEGERS)
+#elif defined(ETCH_HELIUM)
   if constexpr (lanes == 1 && bits == 4) {
     if (step != 4) return;
     for (; end - w >= 16; w += 16, a += 32) {

@@ -7,12 +7,8 @@
 #include <stdint.h>
 
 #include "etch_float_products.h"
+#include "etch_helium.h"
 #include "etch_intrinsics.h"
-
-#if defined(__ARM_FEATURE_MVE) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
-#include <arm_mve.h>
-#define ETCH_HELIUM_WORDS 1
-#endif
 
 namespace etch {
 namespace rt {
@@ -224,7 +220,7 @@ constexpr int channels_in_row(WordOrder order) { return order == WordOrder::kEig
 
 // As 16 bits each, uint16 less 32768, and those after the first n any value; the same number of
 // weights, which are 0 there.
-#if defined(ETCH_HELIUM_WORDS)
+#if defined(ETCH_HELIUM)
 typedef int16x8_t EightWords;
 ETCH_INLINE EightWords eight_words(const void* x, int32_t n, int32_t flip) {
   const auto* const words = static_cast<const int16_t*>(x);

@@ -88,7 +88,7 @@ void add_reduction(Lowering& lowering, const Node& node, ReducePlan::Kind kind,
   step->plan.reduced.in_order = in_order;
   step->plan.rows = rows_of(x, y, reduced);
   const std::int64_t results = element_count(y.shape);
-  step->summary = cat(node.op_type, ": ", results, " results of ",
+  step->summary = cat(node.op_type, ": ", counted(results, "result"), " of ",
                       counted(element_count(x.shape) / results, "element"), " each");
   lowering.add(node, std::move(step), {{"x", &x}, {"y", &y}});
 }
