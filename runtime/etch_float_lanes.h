@@ -174,16 +174,20 @@ ETCH_INLINE Floats<lanes> fused(const Floats<lanes>& a, const Floats<lanes>& b,
   }
 }
 
-// fused_powers() of coefficients in the other order, from coefficient i on. Recursive, so that it
-// is unrolled at every level of optimization.
-template <size_t i = 0, int lanes, size_t N>
-ETCH_INLINE Floats<lanes> fused_polynomial(const float (&coefficients)[N], const Floats<lanes>& x) {
-  const Floats<lanes> own = all_lanes<lanes>(coefficients[i]);
-  if constexpr (i + 1 == N) {
+// fused_powers() of each lane, up to c[last]. Recursive, so that it is unrolled at every level of
+// optimization.
+template <size_t last, int lanes, size_t N>
+ETCH_INLINE Floats<lanes> fused_powers_to(const float (&c)[N], const Floats<lanes>& x) {
+  const Floats<lanes> own = all_lanes<lanes>(c[last]);
+  if constexpr (last == 0) {
     return own;
   } else {
-    return fused(fused_polynomial<i + 1>(coefficients, x), x, own);
+    return fused(fused_powers_to<last - 1>(c, x), x, own);
   }
+}
+template <int lanes, size_t N>
+ETCH_INLINE Floats<lanes> fused_powers(const float (&c)[N], const Floats<lanes>& x) {
+  return fused_powers_to<N - 1>(c, x);
 }
 
 // x, x^2, x^4, x^8.

@@ -53,13 +53,13 @@ static constexpr float kExponentBias = kWholeBias + 64 + 127;
 template <int scale, int lanes>
 ETCH_INLINE Exponential<lanes> exponential(const Floats<lanes>& x) {
   constexpr float kOne = scale == 0 ? 1.0f : 0x1p-64f;
-  static constexpr float kPolynomial[7] = {kOne,
-                                           kOne,
-                                           kOne * 0x1.fffff6p-2f,
-                                           kOne * 0x1.555450p-3f,
-                                           kOne * 0x1.555b5ap-5f,
+  static constexpr float kPolynomial[7] = {kOne * 0x1.694000p-10f,
                                            kOne * 0x1.125edcp-7f,
-                                           kOne * 0x1.694000p-10f};
+                                           kOne * 0x1.555b5ap-5f,
+                                           kOne * 0x1.555450p-3f,
+                                           kOne * 0x1.fffff6p-2f,
+                                           kOne,
+                                           kOne};
   const Floats<lanes> bias = all_lanes<lanes>(scale == 0 ? kWholeBias : kExponentBias);
   const Floats<lanes> biased = fused(x, all_lanes<lanes>(kLog2OfE), bias);
   const Floats<lanes> whole = difference(biased, bias);  // exact
@@ -67,7 +67,7 @@ ETCH_INLINE Exponential<lanes> exponential(const Floats<lanes>& x) {
   const Floats<lanes> rest = fused(whole, all_lanes<lanes>(kMinusLn2Low), high);
   Ints<lanes> power = bits_of(biased);
   if constexpr (scale == 0) power.v = power.v - bits_of(bias).v;
-  return {fused_polynomial(kPolynomial, rest), whole, power};
+  return {fused_powers(kPolynomial, rest), whole, power};
 }
 
 // The number whose exponent is in the last 8 bits.
@@ -284,15 +284,10 @@ ETCH_INLINE Floats<lanes> hyperbolic_tangents(const Floats<lanes>& x) {
   if constexpr (lanes == 1) {
     return {tanh_f32(x.v)};
   } else {
-    static constexpr float kOdd[7] = {
-        4.89352455891786e-03f,  6.37261928875436e-04f, 1.48572235717979e-05f, 5.12229709037114e-08f,
-        -8.60467152213735e-11f, 2.00018790482477e-13f, -2.76076847742355e-16f};
-    static constexpr float kEven[4] = {4.89352518554385e-03f, 2.26843463243900e-03f,
-                                       1.18534705686654e-04f, 1.19825839466702e-06f};
     const Floats<lanes> above = larger(all_lanes<lanes>(-9.0f), x);
     const Floats<lanes> v = smaller(all_lanes<lanes>(9.0f), above);
     const Floats<lanes> square = product(v, v);
-    return quotient(product(fused_polynomial(kOdd, square), v), fused_polynomial(kEven, square));
+    return quotient(product(fused_powers(kTanhOdd, square), v), fused_powers(kTanhEven, square));
   }
 }
 
@@ -302,17 +297,11 @@ ETCH_INLINE Floats<lanes> sigmoids(const Floats<lanes>& x) {
   if constexpr (lanes == 1) {
     return {sigmoid_f32(x.v)};
   } else {
-    static constexpr float kOdd[5] = {2.48287947061529e-01f, 8.51377133304701e-03f,
-                                      6.08574864600143e-05f, 1.15627324459942e-07f,
-                                      4.37031012579801e-11f};
-    static constexpr float kEven[6] = {9.93151921023180e-01f, 1.16817656904453e-01f,
-                                       1.70198817374094e-03f, 6.29106785017040e-06f,
-                                       5.76102136993427e-09f, 6.10247389755681e-13f};
     const Floats<lanes> above = larger(all_lanes<lanes>(-18.0f), x);
     const Floats<lanes> v = smaller(all_lanes<lanes>(18.0f), above);
     const Floats<lanes> square = product(v, v);
-    const Floats<lanes> odd = product(fused_polynomial(kOdd, square), v);
-    const Floats<lanes> part = quotient(odd, fused_polynomial(kEven, square));
+    const Floats<lanes> odd = product(fused_powers(kSigmoidOdd, square), v);
+    const Floats<lanes> part = quotient(odd, fused_powers(kSigmoidEven, square));
     const Floats<lanes> y = sum(part, all_lanes<lanes>(0.5f));
     const Floats<lanes> low = larger(all_lanes<lanes>(0.0f), y);
     return smaller(all_lanes<lanes>(1.0f), low);

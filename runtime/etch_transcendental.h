@@ -217,32 +217,34 @@ static inline float erf_f32(float x) {
   return with_sign_of(1.0f - opaque(plain_polynomial(kTables.power, fraction) * power), x);
 }
 
-// As ONNX Runtime has it on x64 with FMA: x limited to [-9, 9], an odd polynomial over an even one.
+// Of tanh and of 1 / (1 + e^-x) between their limits: an odd polynomial over an even one.
+static constexpr float kTanhOdd[7] = {
+    -2.76076847742355e-16f, 2.00018790482477e-13f, -8.60467152213735e-11f, 5.12229709037114e-08f,
+    1.48572235717979e-05f,  6.37261928875436e-04f, 4.89352455891786e-03f};
+static constexpr float kTanhEven[4] = {1.19825839466702e-06f, 1.18534705686654e-04f,
+                                       2.26843463243900e-03f, 4.89352518554385e-03f};
+static constexpr float kSigmoidOdd[5] = {4.37031012579801e-11f, 1.15627324459942e-07f,
+                                         6.08574864600143e-05f, 8.51377133304701e-03f,
+                                         2.48287947061529e-01f};
+static constexpr float kSigmoidEven[6] = {6.10247389755681e-13f, 5.76102136993427e-09f,
+                                          6.29106785017040e-06f, 1.70198817374094e-03f,
+                                          1.16817656904453e-01f, 9.93151921023180e-01f};
+
+// As ONNX Runtime has it on x64 with FMA: x limited to [-9, 9].
 static inline float tanh_f32(float x) {
-  static constexpr float kOdd[7] = {
-      -2.76076847742355e-16f, 2.00018790482477e-13f, -8.60467152213735e-11f, 5.12229709037114e-08f,
-      1.48572235717979e-05f,  6.37261928875436e-04f, 4.89352455891786e-03f};
-  static constexpr float kEven[4] = {1.19825839466702e-06f, 1.18534705686654e-04f,
-                                     2.26843463243900e-03f, 4.89352518554385e-03f};
   const float above = x < -9.0f ? -9.0f : x;
   const float v = above > 9.0f ? 9.0f : above;
   const float square = opaque(v * v);
-  return opaque(fused_powers(kOdd, square) * v) / fused_powers(kEven, square);
+  return opaque(fused_powers(kTanhOdd, square) * v) / fused_powers(kTanhEven, square);
 }
 
-// 1 / (1 + e^-x) as ONNX Runtime has it on x64 with FMA: x limited to [-18, 18], an odd polynomial
-// over an even one, plus 1/2.
+// 1 / (1 + e^-x) as ONNX Runtime has it on x64 with FMA: x limited to [-18, 18], the quotient plus
+// 1/2.
 static inline float sigmoid_f32(float x) {
-  static constexpr float kOdd[5] = {4.37031012579801e-11f, 1.15627324459942e-07f,
-                                    6.08574864600143e-05f, 8.51377133304701e-03f,
-                                    2.48287947061529e-01f};
-  static constexpr float kEven[6] = {6.10247389755681e-13f, 5.76102136993427e-09f,
-                                     6.29106785017040e-06f, 1.70198817374094e-03f,
-                                     1.16817656904453e-01f, 9.93151921023180e-01f};
   const float above = x < -18.0f ? -18.0f : x;
   const float v = above > 18.0f ? 18.0f : above;
   const float square = opaque(v * v);
-  const float odd = fused_powers(kOdd, square), even = fused_powers(kEven, square);
+  const float odd = fused_powers(kSigmoidOdd, square), even = fused_powers(kSigmoidEven, square);
   const float y = opaque(opaque(odd * v) / even) + 0.5f;
   const float low = y < 0.0f ? 0.0f : y;
   return low > 1.0f ? 1.0f : low;
