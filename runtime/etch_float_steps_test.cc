@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cmath>
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -31,7 +32,8 @@ std::uint32_t bits_of_step(float so_far, float x, float w, int lane) {
   const Floats<lanes> start = all_lanes<lanes>(so_far), weights = all_lanes<lanes>(w);
   const Floats<lanes> vector = Steps::add(start, all_lanes<lanes>(x), weights);
   const Floats<lanes> one = Steps::add_one(start, &x, weights);
-  float each[lanes], of_one[lanes];
+  constexpr auto kLanes = static_cast<std::size_t>(lanes);
+  float each[kLanes], of_one[kLanes];
   store(each, vector);
   store(of_one, one);
   EXPECT_EQ(float_bits(each[lane]), float_bits(of_one[lane]));
