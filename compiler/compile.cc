@@ -11,6 +11,7 @@
 #include "compiler/base/text.h"
 #include "compiler/emit/code/flash_estimate.h"
 #include "compiler/import/metadata.h"
+#include "compiler/lower/fused_steps.h"
 #include "compiler/lower/lowering.h"
 #include "compiler/lower/ports.h"
 #include "compiler/lower/quantized_tensors.h"
@@ -63,6 +64,7 @@ std::unique_ptr<Graph> load_graph_with(std::string_view model, const CompileOpti
     for (const SizeRange& range : options.bounds)
       import.dims.insert_or_assign(range.symbol, range.most);
     std::optional<Graph> graph = import_model(model, import, states, sink);
+    if (graph) graph->float_steps = options.float_steps;
     if (graph) quantize_inputs(*graph, options.quantize_inputs, sink);
     if (!graph || sink.has_errors()) return nullptr;
     PassOptions passes{options.qdq, options.split_rows_above};
@@ -97,6 +99,7 @@ bool lower(const Graph& graph, const CompileOptions& options, Lowering::Halos ha
   verify_after("unrolling", program);
   if (options.strict_integer) refuse_floats(graph, program, sink);
   if (!program.isa.fpu && !options.strict_integer) warn_of_floats(graph, program, sink);
+  if (options.float_steps == FloatSteps::kFused) warn_of_emulated_steps(program, sink);
   if (sink.has_errors()) return false;
   prefetch_weights(program);
   verify_after("prefetch", program);

@@ -92,6 +92,7 @@ void add_code(Options& out, const CompileOptions& options) {
     out.add("initial-state", tensor_text(name, tensor));
   if (options.qdq != QdqMode::kInteger)
     out.add("qdq", options.qdq == QdqMode::kAll ? "all" : "float");
+  if (options.float_steps == FloatSteps::kFused) out.add("float-products", "fused");
   if (options.requantize != RequantizeMode::kAuto) {
     out.add("requantize", options.requantize == RequantizeMode::kFloat ? "float" : "integer");
   }

@@ -28,6 +28,7 @@ struct CompileOptions {
   ImportOptions import;
   RequantizeMode requantize = RequantizeMode::kAuto;
   QdqMode qdq = QdqMode::kInteger;
+  FloatSteps float_steps = FloatSteps::kSeparate;
   std::int64_t split_rows_above = kSplitRowsAbove;  // bytes; negative: never (split_rows.h)
   int threads = 1;                                  // that can work on the network at once
   Objective objective = Objective::kBalanced;

@@ -24,6 +24,7 @@ TEST(CanonicalOptions, SayEverythingThatChangesTheCode) {
   options.states = {{"h_out", "h"}};
   options.initial_states = {{"h", Tensor::of<float>({1}, {1})}};
   options.qdq = QdqMode::kFloat;
+  options.float_steps = FloatSteps::kFused;
   options.requantize = RequantizeMode::kInteger;
   options.strict_integer = true;
   options.split_rows_above = -1;
@@ -36,7 +37,8 @@ TEST(CanonicalOptions, SayEverythingThatChangesTheCode) {
   EXPECT_EQ(canonical_options(options, "cortex-m4"),
             " --target cortex-m4 --dim N=1 --dim 'time steps=8' --input-shape x=1,3,224,224 --cut "
             "logits --limit nodes=9000 --quantize-input x=SCALED,-1,0.5,qint8 --state "
-            "h_out=h --initial-state h=e00e5eb9444182f3.pb --qdq float --requantize integer "
+            "h_out=h --initial-state h=e00e5eb9444182f3.pb --qdq float --float-products fused "
+            "--requantize integer "
             "--strict-integer --split-rows 0 --threads 4 "
             "--optimize ram "
             "--arena-limit 49152 --flash-limit 100000 --unroll 4 --unroll n3_conv=full");

@@ -168,6 +168,7 @@ Request request_of(std::string_view model) {
   }
   if (choices.next(2) == 1)
     out.compile.initial_states = initial_states_of(model, out.compile.states);
+  out.compile.float_steps = choices.pick({FloatSteps::kSeparate, FloatSteps::kFused});
   return out;
 }
 

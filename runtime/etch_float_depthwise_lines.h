@@ -31,20 +31,21 @@ ETCH_INLINE const Floats<lanes>& vector_of(const Columns<lanes, count>& x) {
 }
 
 // x at position `at` after the first that the tile reads, times the weights that it meets.
-template <int at, int stride, int lanes, int pixels, int kernel>
+template <class Steps, int at, int stride, int lanes, int pixels, int kernel>
 ETCH_INLINE void add_position(Columns<lanes, pixels>& sums, const Floats<lanes>& x,
                               const Columns<lanes, kernel>& taps) {
-  if constexpr (at < kernel) sums.first = sum(sums.first, product(x, vector_of<at>(taps)));
-  if constexpr (pixels > 1 && at >= stride) add_position<at - stride, stride>(sums.rest, x, taps);
+  if constexpr (at < kernel) sums.first = Steps::add(sums.first, x, vector_of<at>(taps));
+  if constexpr (pixels > 1 && at >= stride)
+    add_position<Steps, at - stride, stride>(sums.rest, x, taps);
 }
 
 // All positions of a line of x, of which load(position) is a vector.
-template <int at, int stride, int lanes, int pixels, int kernel, class Load>
+template <class Steps, int at, int stride, int lanes, int pixels, int kernel, class Load>
 ETCH_INLINE void add_positions(Columns<lanes, pixels>& sums, const Columns<lanes, kernel>& taps,
                                Load load) {
-  add_position<at, stride>(sums, load(at), taps);
+  add_position<Steps, at, stride>(sums, load(at), taps);
   if constexpr (at + 1 < (pixels - 1) * stride + kernel)
-    add_positions<at + 1, stride>(sums, taps, load);
+    add_positions<Steps, at + 1, stride>(sums, taps, load);
 }
 
 template <int lanes, int pixels>
@@ -66,7 +67,7 @@ struct ChannelLine {
 };
 
 // `pixels` outputs from `out` on; those after the end of the line are not stored.
-template <int kernel, int stride, int lanes, int pixels>
+template <class Steps, int kernel, int stride, int lanes, int pixels>
 static inline void depthwise_line_tile(const FloatConvShape& s, const FloatEnd& end,
                                        const ChannelLine& line, int32_t out) {
   const ConvAxis &h = s.axis[1], &a = s.axis[2];
@@ -81,35 +82,36 @@ static inline void depthwise_line_tile(const FloatConvShape& s, const FloatEnd& 
     load_taps(taps, line.w + (line.h.first + i * line.h.step) * kernel * next, next);
     if (inside) {
       const float* const from = x + first * x_step;
-      add_positions<0, stride>(sums, taps,
-                               [=](int32_t at) { return load<lanes>(from + at * x_step); });
+      add_positions<Steps, 0, stride>(sums, taps,
+                                      [=](int32_t at) { return load<lanes>(from + at * x_step); });
     } else {
-      add_positions<0, stride>(sums, taps, [=](int32_t at) {
+      add_positions<Steps, 0, stride>(sums, taps, [=](int32_t at) {
         const int32_t w = first + at;
         return w >= 0 && w < a.in ? load<lanes>(x + w * x_step) : all_lanes<lanes>(0.0f);
       });
     }
   }
+  end_sums<Steps>(sums);
   const Floats<lanes> c = end.c_column == 0 ? all_lanes<lanes>(*line.c) : load<lanes>(line.c);
   finish_pixels(sums, c, end, line.y + out * a.y_step, a.y_step, left);
 }
 
 // Tiles of 8, 6 or 4 outputs, such that few are computed in vain.
-template <int kernel, int stride, int lanes>
+template <class Steps, int kernel, int stride, int lanes>
 static inline void depthwise_channel_line(const FloatConvShape& s, const FloatEnd& end,
                                           const ChannelLine& line) {
   const int32_t n = s.axis[2].out;
   for (int32_t out = 0; out < n;) {
     const int32_t left = n - out;
     if (left <= 4) {
-      depthwise_line_tile<kernel, stride, lanes, 4>(s, end, line, out);
+      depthwise_line_tile<Steps, kernel, stride, lanes, 4>(s, end, line, out);
       return;
     }
     if (left <= 6 || (left > 8 && left <= 12)) {
-      depthwise_line_tile<kernel, stride, lanes, 6>(s, end, line, out);
+      depthwise_line_tile<Steps, kernel, stride, lanes, 6>(s, end, line, out);
       out += 6;
     } else {
-      depthwise_line_tile<kernel, stride, lanes, 8>(s, end, line, out);
+      depthwise_line_tile<Steps, kernel, stride, lanes, 8>(s, end, line, out);
       out += 8;
     }
   }
@@ -117,7 +119,7 @@ static inline void depthwise_channel_line(const FloatConvShape& s, const FloatEn
 
 // Depthwise Conv of images (axis 0 has one position); w[position * group + channel], columns of c 0
 // or 1 apart. `most` lanes are filled by the channels; the last vector of them takes some twice.
-template <int kernel, int stride, int most>
+template <int kernel, int stride, int most, class Steps = Separate>
 static inline void float_depthwise_lines(const FloatConvShape& s, const FloatEnd& end,
                                          const float* x, const float* w, const float* c, float* y) {
   constexpr int32_t kLanes = kFloatLanes < most ? kFloatLanes : most;
@@ -129,7 +131,7 @@ static inline void float_depthwise_lines(const FloatConvShape& s, const FloatEnd
         const int32_t at = channel < s.group - kLanes ? channel : s.group - kLanes;
         const ChannelLine line{x + n * s.x_image + at, w + at, c + at * end.c_column,
                                y + n * s.y_image + out * h.y_step + at, taps};
-        depthwise_channel_line<kernel, stride, kLanes>(s, end, line);
+        depthwise_channel_line<Steps, kernel, stride, kLanes>(s, end, line);
       }
     }
   }

@@ -69,91 +69,91 @@ struct PlaneTile {
   int32_t dilation[2], kernel[2];
 };
 
-template <int lanes, int rows>
+template <class Steps, int lanes, int rows>
 ETCH_INLINE void add_lines(Columns<lanes, rows>& sums, const float* x, ptrdiff_t line,
                            const float* w) {
-  sums.first = sum(sums.first, product_of_one(w, load<lanes>(x)));
-  if constexpr (rows > 1) add_lines(sums.rest, x + line, line, w);
+  sums.first = Steps::add_one(sums.first, w, load<lanes>(x));
+  if constexpr (rows > 1) add_lines<Steps>(sums.rest, x + line, line, w);
 }
 
 // One vector of x for the output lines from `first` to `last`; w at its weight for line 0.
-template <int first, int last, int row, int lanes, int rows>
+template <class Steps, int first, int last, int row, int lanes, int rows>
 ETCH_INLINE void add_to_lines(Columns<lanes, rows>& sums, const Floats<lanes>& x, const float* w,
                               ptrdiff_t w_line) {
   if constexpr (row >= first && row <= last)
-    sums.first = sum(sums.first, product_of_one(w - row * w_line, x));
-  if constexpr (rows > 1) add_to_lines<first, last, row + 1>(sums.rest, x, w, w_line);
+    sums.first = Steps::add_one(sums.first, w - row * w_line, x);
+  if constexpr (rows > 1) add_to_lines<Steps, first, last, row + 1>(sums.rest, x, w, w_line);
 }
 
 // One line of x.
-template <int first, int last, int lanes, int rows>
+template <class Steps, int first, int last, int lanes, int rows>
 ETCH_INLINE void add_one_line(Columns<lanes, rows>& sums, const PlaneTile& t, int32_t at) {
   const int32_t width = t.kernel[1];
   const float* x = t.x + at * t.line;
   const float* w = t.w + at * width;
   for (int32_t k = 0; k < width; ++k, ++w, x += t.dilation[1])
-    add_to_lines<first, last, 0>(sums, in_register(load<lanes>(x)), w, width);
+    add_to_lines<Steps, first, last, 0>(sums, in_register(load<lanes>(x)), w, width);
 }
 
 // The lines before those that all output lines take: line i for lines 0 to i.
-template <int i, int lanes, int rows>
+template <class Steps, int i, int lanes, int rows>
 ETCH_INLINE void add_first_lines(Columns<lanes, rows>& sums, const PlaneTile& t) {
-  add_one_line<0, i>(sums, t, i);
-  if constexpr (i + 2 < rows) add_first_lines<i + 1>(sums, t);
+  add_one_line<Steps, 0, i>(sums, t, i);
+  if constexpr (i + 2 < rows) add_first_lines<Steps, i + 1>(sums, t);
 }
 
 // The lines after them: for lines i to the last.
-template <int i, int lanes, int rows>
+template <class Steps, int i, int lanes, int rows>
 ETCH_INLINE void add_last_lines(Columns<lanes, rows>& sums, const PlaneTile& t) {
-  add_one_line<i, rows - 1>(sums, t, t.kernel[0] - 1 + i);
-  if constexpr (i + 1 < rows) add_last_lines<i + 1>(sums, t);
+  add_one_line<Steps, i, rows - 1>(sums, t, t.kernel[0] - 1 + i);
+  if constexpr (i + 1 < rows) add_last_lines<Steps, i + 1>(sums, t);
 }
 
 // `rows` neighbouring lines, one vector of each: a kernel of at least so many lines, which are
 // neighbours, too. Each vector of x is loaded once; every sum still takes its taps line by line.
-template <int lanes, int rows>
+template <class Steps, int lanes, int rows>
 ETCH_INLINE void sum_neighbours(Columns<lanes, rows>& sums, const PlaneTile& t) {
-  if constexpr (rows > 1) add_first_lines<0>(sums, t);
-  for (int32_t at = rows - 1; at < t.kernel[0]; ++at) add_one_line<0, rows - 1>(sums, t, at);
-  if constexpr (rows > 1) add_last_lines<1>(sums, t);
+  if constexpr (rows > 1) add_first_lines<Steps, 0>(sums, t);
+  for (int32_t at = rows - 1; at < t.kernel[0]; ++at) add_one_line<Steps, 0, rows - 1>(sums, t, at);
+  if constexpr (rows > 1) add_last_lines<Steps, 1>(sums, t);
 }
 
 // The same for any kernel.
-template <int lanes, int rows>
+template <class Steps, int lanes, int rows>
 ETCH_INLINE void sum_taps(Columns<lanes, rows>& sums, const PlaneTile& t, Width<0>) {
-  if (t.dilation[0] == 1 && t.kernel[0] >= rows) return sum_neighbours(sums, t);
+  if (t.dilation[0] == 1 && t.kernel[0] >= rows) return sum_neighbours<Steps>(sums, t);
   const float* w = t.w;
   for (int32_t i = 0; i < t.kernel[0]; ++i) {
     const float* x = t.x + i * t.dilation[0] * t.line;
     for (int32_t k = 0; k < t.kernel[1]; ++k, x += t.dilation[1], ++w)
-      add_lines(sums, x, t.line, w);
+      add_lines<Steps>(sums, x, t.line, w);
   }
 }
 
 // The taps of line `at` of x for output line `row` and those after it; w at the tap's column.
-template <int at, int row, int kernel, int lanes, int rows>
+template <class Steps, int at, int row, int kernel, int lanes, int rows>
 ETCH_INLINE void add_tap(Columns<lanes, rows>& sums, const Floats<lanes>& x, const float* w) {
   if constexpr (at >= row && at - row < kernel)
-    sums.first = sum(sums.first, product_of_one(w + (at - row) * kernel, x));
-  if constexpr (rows > 1) add_tap<at, row + 1, kernel>(sums.rest, x, w);
+    sums.first = Steps::add_one(sums.first, w + (at - row) * kernel, x);
+  if constexpr (rows > 1) add_tap<Steps, at, row + 1, kernel>(sums.rest, x, w);
 }
 
-template <int at, int k, int kernel, int lanes, int rows>
+template <class Steps, int at, int k, int kernel, int lanes, int rows>
 ETCH_INLINE void add_taps(Columns<lanes, rows>& sums, const float* x, ptrdiff_t line,
                           const float* w) {
-  add_tap<at, 0, kernel>(sums, in_register(load<lanes>(x + k)), w + k);
+  add_tap<Steps, at, 0, kernel>(sums, in_register(load<lanes>(x + k)), w + k);
   if constexpr (k + 1 < kernel) {
-    add_taps<at, k + 1, kernel>(sums, x, line, w);
+    add_taps<Steps, at, k + 1, kernel>(sums, x, line, w);
   } else if constexpr (at + 1 < rows + kernel - 1) {
-    add_taps<at + 1, 0, kernel>(sums, x + line, line, w);
+    add_taps<Steps, at + 1, 0, kernel>(sums, x + line, line, w);
   }
 }
 
 // The same for a square kernel without dilation: each vector of x is loaded once for all lines.
 // Every sum still takes its taps line by line.
-template <int lanes, int rows, int kernel>
+template <class Steps, int lanes, int rows, int kernel>
 ETCH_INLINE void sum_taps(Columns<lanes, rows>& sums, const PlaneTile& t, Width<kernel>) {
-  add_taps<0, 0, kernel>(sums, t.x, t.line, t.w);
+  add_taps<Steps, 0, 0, kernel>(sums, t.x, t.line, t.w);
 }
 
 // One vector of each line. From y on `room` floats may be written, `less` fewer from the next line
@@ -168,13 +168,14 @@ ETCH_INLINE void finish_plane(const Columns<lanes, rows>& sums, const Floats<lan
 
 // `rows` lines of n outputs from x and y on; `left` lines of the plane are left. What is stored too
 // much of a short line is overwritten by the next ones.
-template <int lanes, int rows, class Kernel>
+template <class Steps, int lanes, int rows, class Kernel>
 static inline void plane_lines(PlaneTile t, const Floats<lanes>& c, const FloatEnd& end, int32_t n,
                                float* y, ptrdiff_t y_line, int32_t left, Kernel kernel) {
   Columns<lanes, rows> sums;
   if (n < lanes) {
     clear(sums);
-    sum_taps(sums, t, kernel);
+    sum_taps<Steps>(sums, t, kernel);
+    end_sums<Steps>(sums);
     const bool dense = y_line == n;
     finish_plane(sums, c, end, y, y_line, dense ? left * n : n, dense ? n : 0);
     return;
@@ -184,7 +185,8 @@ static inline void plane_lines(PlaneTile t, const Floats<lanes>& c, const FloatE
     const int32_t at = out < n - lanes ? out : n - lanes;
     t.x = x + at;
     clear(sums);
-    sum_taps(sums, t, kernel);
+    sum_taps<Steps>(sums, t, kernel);
+    end_sums<Steps>(sums);
     finish_plane(sums, c, end, y + at, y_line, lanes, 0);
   }
 }
@@ -197,7 +199,7 @@ struct PlaneLines {
 };
 
 // All lines, in tiles of `rows`; the last one takes some of them twice.
-template <int lanes, int rows, class Kernel>
+template <class Steps, int lanes, int rows, class Kernel>
 ETCH_INLINE void depthwise_lines(const FloatConvShape& s, PlaneTile t, const PlaneLines& lines,
                                  Kernel kernel) {
   const ConvAxis& h = s.axis[1];
@@ -206,8 +208,8 @@ ETCH_INLINE void depthwise_lines(const FloatConvShape& s, PlaneTile t, const Pla
   for (int32_t out = 0; out < h.out; out += rows) {
     const int32_t at = out < h.out - rows ? out : h.out - rows;
     t.x = x + at * t.line;
-    plane_lines<lanes, rows>(t, added, *lines.end, s.axis[2].out, lines.y + at * h.y_step, h.y_step,
-                             h.out - at, kernel);
+    plane_lines<Steps, lanes, rows>(t, added, *lines.end, s.axis[2].out, lines.y + at * h.y_step,
+                                    h.y_step, h.out - at, kernel);
   }
 }
 
@@ -234,7 +236,7 @@ static inline DepthwiseTile depthwise_tile_of(const FloatConvShape& s) {
 
 // w[channel * taps + tap]; `lines` for padded_plane().floats. The template's arguments are what
 // depthwise_tile_of() says, so that no other kind is compiled.
-template <int size, int rows, int most>
+template <int size, int rows, int most, class Steps = Separate>
 static inline void float_depthwise_planes(const FloatConvShape& s, const FloatEnd& end,
                                           const float* x, const float* w, const float* c, float* y,
                                           float* lines) {
@@ -257,7 +259,7 @@ static inline void float_depthwise_planes(const FloatConvShape& s, const FloatEn
                       {h.dilation, a.dilation},
                       {h.kernel, a.kernel}};
     const PlaneLines to{c + g * end.c_column, y + i / s.group * s.y_image + g * s.y_channel, &end};
-    depthwise_lines<kLanes, rows>(s, t, to, Width<size>{});
+    depthwise_lines<Steps, kLanes, rows>(s, t, to, Width<size>{});
   }
 }
 

@@ -83,17 +83,17 @@ ETCH_INLINE bool set_sources(PixelSources<pixels>& sources, const PixelPlaces<pi
 }
 
 // tile[p][j] += source[p][c] * w[j]
-template <int lanes, int count, int pixels>
+template <class Steps, int lanes, int count, int pixels>
 ETCH_INLINE void add_sources(Tile<lanes, count, pixels>& tile, const PixelSources<pixels>& from,
                              ptrdiff_t c, const float* w) {
-  add_scaled(tile.first, from.first + c, w);
-  if constexpr (pixels > 1) add_sources(tile.rest, from.rest, c, w);
+  add_scaled<Steps>(tile.first, from.first + c, w);
+  if constexpr (pixels > 1) add_sources<Steps>(tile.rest, from.rest, c, w);
 }
-template <int lanes, int pixels>
+template <class Steps, int lanes, int pixels>
 ETCH_INLINE void add_sources(Tile<lanes, 1, pixels>& tile, const PixelSources<pixels>& from,
                              ptrdiff_t c, const Floats<lanes>& w) {
-  tile.first.first = sum(tile.first.first, product_of_one(from.first + c, w));
-  if constexpr (pixels > 1) add_sources(tile.rest, from.rest, c, w);
+  tile.first.first = Steps::add_one(tile.first.first, from.first + c, w);
+  if constexpr (pixels > 1) add_sources<Steps>(tile.rest, from.rest, c, w);
 }
 
 // Calls add(sources, channel, weights) for the channels of the taps of which one pixel of the tile
@@ -117,21 +117,22 @@ ETCH_INLINE void for_each_source(const FloatConvShape& s, const FloatRow& row, c
 }
 
 // `pixels` outputs from number `first` on, all of one image.
-template <int lanes, int count, int pixels>
+template <class Steps, int lanes, int count, int pixels>
 static inline void indirect_tile(const FloatConvShape& s, const FloatEnd& end, const FloatRow& row,
                                  const float* zeros, int32_t first) {
   Tile<lanes, count, pixels> tile;
   clear(tile);
   for_each_source<pixels>(s, row, zeros, first,
                           [&](const PixelSources<pixels>& from, ptrdiff_t c, const float* w) {
-                            add_sources(tile, from, c, w);
+                            add_sources<Steps>(tile, from, c, w);
                           });
+  end_sums<Steps>(tile);
   const ptrdiff_t y_pixel = s.axis[2].y_step;
   finish(tile, end, row.c, row.y + first * y_pixel, y_pixel, s.y_channel);
 }
 
 // The same for less than a vector of columns.
-template <int lanes, int pixels>
+template <class Steps, int lanes, int pixels>
 static inline void indirect_tail_tile(const FloatConvShape& s, const FloatEnd& end,
                                       const FloatRow& row, const float* zeros, int32_t first,
                                       int32_t columns) {
@@ -139,8 +140,9 @@ static inline void indirect_tail_tile(const FloatConvShape& s, const FloatEnd& e
   clear(tile);
   for_each_source<pixels>(s, row, zeros, first,
                           [&](const PixelSources<pixels>& from, ptrdiff_t c, const float* w) {
-                            add_sources(tile, from, c, load_some<lanes>(w, 1, columns));
+                            add_sources<Steps>(tile, from, c, load_some<lanes>(w, 1, columns));
                           });
+  end_sums<Steps>(tile);
   const Floats<lanes> added =
       end.c_column == 0 ? all_lanes<lanes>(*row.c) : load_some<lanes>(row.c, 1, columns);
   const ptrdiff_t y_pixel = s.axis[2].y_step;
@@ -156,26 +158,27 @@ struct IndirectTiles {
 ETCH_INLINE int32_t outputs_of(const IndirectTiles& tiles) {
   return tiles.s.axis[1].out * tiles.s.axis[2].out;
 }
-template <int lanes, int count>
+template <class Steps, int lanes, int count>
 static inline void whole_tiles(const IndirectTiles& tiles, const FloatRow& row) {
   for_even_tiles<indirect_pixels(count), least_pixels(indirect_pixels(count))>(
       outputs_of(tiles), [&](int32_t first, auto width) {
-        indirect_tile<lanes, count, decltype(width)::value>(tiles.s, tiles.end, row, tiles.zeros,
-                                                            first);
+        indirect_tile<Steps, lanes, count, decltype(width)::value>(tiles.s, tiles.end, row,
+                                                                   tiles.zeros, first);
       });
 }
-template <int lanes>
+template <class Steps, int lanes>
 static inline void part_tiles(const IndirectTiles& tiles, const FloatRow& row, int32_t columns) {
   for_even_tiles<indirect_pixels(1), kLeastIndirect>(
       outputs_of(tiles), [&](int32_t first, auto width) {
-        indirect_tail_tile<lanes, decltype(width)::value>(tiles.s, tiles.end, row, tiles.zeros,
-                                                          first, columns);
+        indirect_tail_tile<Steps, lanes, decltype(width)::value>(tiles.s, tiles.end, row,
+                                                                 tiles.zeros, first, columns);
       });
 }
 
 // Conv of images (axis 0 has one position) with at least kLeastIndirect outputs, whose lines follow
 // each other; channels of x are neighbours, and what is added belongs to columns.
 // `zeros` is memory for s.in floats.
+template <class Steps = Separate>
 static inline void float_indirect(const FloatConvShape& s, const FloatEnd& end, const float* x,
                                   const float* w, const float* c, float* y, float* zeros) {
   const ptrdiff_t depth = static_cast<ptrdiff_t>(s.axis[1].kernel) * s.axis[2].kernel * s.in;
@@ -188,7 +191,7 @@ static inline void float_indirect(const FloatConvShape& s, const FloatEnd& end, 
         const ptrdiff_t column = static_cast<ptrdiff_t>(g) * s.out + first;
         const FloatRow row{x + n * s.x_image + g * s.in, w + column * depth, columns,
                            c + column * end.c_column, y + n * s.y_image + column * s.y_channel};
-        float_columns<kFloatLanes>(s, end, row, columns, tiles);
+        float_columns<Steps, kFloatLanes>(s, end, row, columns, tiles);
       }
     }
   }

@@ -40,7 +40,7 @@ static inline bool is_near(const FloatConvShape& s, const FloatRow& row) {
 #endif
 
 // A function of its own: among others that are inlined its sums do not stay in registers.
-template <int lanes, int count, int pixels>
+template <class Steps, int lanes, int count, int pixels>
 ETCH_OWN_REGISTERS ETCH_OWN_LINES static void matrix_tile(const FloatConvShape& s,
                                                           const FloatEnd& end, const FloatRow& row,
                                                           int32_t out) {
@@ -50,28 +50,29 @@ ETCH_OWN_REGISTERS ETCH_OWN_LINES static void matrix_tile(const FloatConvShape& 
   Tile<lanes, count, pixels> tile;
   clear(tile);
   for (int32_t k = s.in; k > 0; --k, x += x_channel, w += row.width)
-    add_scaled(tile, x, x_pixel, w);
+    add_scaled<Steps>(tile, x, x_pixel, w);
+  end_sums<Steps>(tile);
   finish(tile, end, row.c + out * end.c_row, row.y + out * y_pixel, y_pixel, s.y_channel);
 }
 
 // All rows, in tiles of about the same size: sums of few rows after large tiles would wait for
 // each other. Then the next columns.
-template <int lanes, int count>
+template <class Steps, int lanes, int count>
 static inline void matrix_rows(const FloatConvShape& s, const FloatEnd& end, FloatRow& row) {
   for_even_tiles<tile_pixels(count), 1>(s.axis[2].out, [&](int32_t out, auto width) {
-    matrix_tile<lanes, count, decltype(width)::value>(s, end, row, out);
+    matrix_tile<Steps, lanes, count, decltype(width)::value>(s, end, row, out);
   });
   advance(row, count * lanes, end, s.y_channel);
 }
 
 // As many of `columns` columns of a panel as fill tiles; returns how many are left. A function of
 // its own, so that those of other shapes remain as they are.
-template <int lanes>
+template <class Steps, int lanes>
 ETCH_OWN_REGISTERS static int32_t matrix_columns(const FloatConvShape& s, const FloatEnd& end,
                                                  FloatRow& row, int32_t columns) {
-  for (; columns >= 4 * lanes; columns -= 4 * lanes) matrix_rows<lanes, 4>(s, end, row);
+  for (; columns >= 4 * lanes; columns -= 4 * lanes) matrix_rows<Steps, lanes, 4>(s, end, row);
   if (columns >= 2 * lanes) {
-    matrix_rows<lanes, 2>(s, end, row);
+    matrix_rows<Steps, lanes, 2>(s, end, row);
     columns -= 2 * lanes;
   }
   return columns;

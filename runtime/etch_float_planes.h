@@ -236,18 +236,18 @@ ETCH_INLINE void load_line(Columns<lanes, count>& columns, const float* x, const
 }
 
 // One run of steps.
-template <bool some, int lanes, int count, int rows>
+template <class Steps, bool some, int lanes, int count, int rows>
 ETCH_INLINE void add_run(Tile<lanes, count, rows>& tile, const float* x, ptrdiff_t x_step,
                          const float* w, ptrdiff_t w_step, int32_t n, const Span& at) {
   for (int32_t i = 0; i < n; ++i, x += x_step, w += w_step) {
     Columns<lanes, count> columns;
     load_line<some>(columns, x, at);
-    add_scaled(tile, w, 1, columns);
+    add_scaled<Steps>(tile, w, 1, columns);
   }
 }
 
 // `rows` channels times `count` vectors of positions.
-template <bool some, int lanes, int count, int rows>
+template <class Steps, bool some, int lanes, int count, int rows>
 static inline void plane_tile(const FloatConvShape& s, const FloatLines& lines, const FloatEnd& end,
                               const PlaneRow& row, const Window& window, const Span& at) {
   Tile<lanes, count, rows> tile;
@@ -267,7 +267,7 @@ static inline void plane_tile(const FloatConvShape& s, const FloatLines& lines, 
       int32_t remainder = 0;
       for (int32_t left = steps; left > 0; left -= runs.length, w += runs.length * width) {
         const int32_t n = left < runs.length ? left : runs.length;
-        add_run<some>(tile, x, runs.step, w, width, n, at);
+        add_run<Steps, some>(tile, x, runs.step, w, width, n, at);
         x += runs.next;
         remainder += runs.remainder;
         if (remainder >= a.stride) {
@@ -277,22 +277,23 @@ static inline void plane_tile(const FloatConvShape& s, const FloatLines& lines, 
       }
     }
   }
+  end_sums<Steps>(tile);
   finish_lines<some>(tile, end, row.c, row.y + at.out, s.y_channel, at);
 }
 
 // All channels of a panel.
-template <bool some, int lanes, int count, int rows>
+template <class Steps, bool some, int lanes, int count, int rows>
 ETCH_INLINE void plane_panel(const FloatConvShape& s, const FloatLines& lines, const FloatEnd& end,
                              PlaneRow row, const Window& window, const Span& at, int32_t left) {
   for (; left >= rows; left -= rows) {
-    plane_tile<some, lanes, count, rows>(s, lines, end, row, window, at);
+    plane_tile<Steps, some, lanes, count, rows>(s, lines, end, row, window, at);
     row.w += rows;
     row.c += rows * end.c_column;
     row.y += rows * s.y_channel;
   }
   constexpr int kNext = rows > 4 ? rows - 2 : rows - 1;
   if constexpr (rows > 1)
-    plane_panel<some, lanes, count, kNext>(s, lines, end, row, window, at, left);
+    plane_panel<Steps, some, lanes, count, kNext>(s, lines, end, row, window, at, left);
 }
 
 // Channels of a tile of `count` vectors at most: their sums fill the registers of AVX-512, 12 of
@@ -307,14 +308,15 @@ static inline ptrdiff_t depth_of(const FloatConvShape& s) {
 }
 
 // All channels of a group.
-template <bool some, int lanes, int count>
+template <class Steps, bool some, int lanes, int count>
 static inline void plane_columns(const FloatConvShape& s, const FloatLines& lines,
                                  const FloatEnd& end, PlaneRow row, const Window& window,
                                  const Span& at) {
   const ptrdiff_t depth = depth_of(s);
   for (int32_t first = 0; first < s.out; first += s.panel) {
     row.width = s.out - first < s.panel ? s.out - first : s.panel;
-    plane_panel<some, lanes, count, plane_rows(count)>(s, lines, end, row, window, at, row.width);
+    plane_panel<Steps, some, lanes, count, plane_rows(count)>(s, lines, end, row, window, at,
+                                                              row.width);
     row.w += row.width * depth;
     row.c += row.width * end.c_column;
     row.y += row.width * s.y_channel;
@@ -323,35 +325,38 @@ static inline void plane_columns(const FloatConvShape& s, const FloatLines& line
 
 // One line of outputs. What does not fill vectors is computed with some positions twice or, if the
 // line is shorter, in a part of one.
-template <int lanes>
+template <class Steps, int lanes>
 static inline void plane_line(const FloatConvShape& s, const FloatLines& lines, const FloatEnd& end,
                               const PlaneRow& row, const Window& window) {
   const int32_t n = s.axis[2].out;
   if constexpr (lanes > 1) {
     if (n <= lanes / 2 || (lanes == 4 && n < 4))
-      return plane_line<narrower(lanes)>(s, lines, end, row, window);
-    if (n < lanes) return plane_columns<true, lanes, 1>(s, lines, end, row, window, {0, 0, n});
+      return plane_line<Steps, narrower(lanes)>(s, lines, end, row, window);
+    if (n < lanes)
+      return plane_columns<Steps, true, lanes, 1>(s, lines, end, row, window, {0, 0, n});
   }
   int32_t out = 0;
   if constexpr (lanes == kFloatLanes && lanes > 1) {
     constexpr int kMost = lanes == 16 ? 4 : 2;
     for (; n - out >= kMost * lanes; out += kMost * lanes)
-      plane_columns<false, lanes, kMost>(s, lines, end, row, window, {out, lanes, lanes});
+      plane_columns<Steps, false, lanes, kMost>(s, lines, end, row, window, {out, lanes, lanes});
     if (n - out > lanes) {
       const int32_t all = n - out < 2 * lanes && n >= 2 * lanes ? 2 * lanes : n - out;
       const int32_t apart = all < 2 * lanes ? all - lanes : lanes;
       out = all == n - out ? out : n - all;
-      plane_columns<false, lanes, 2>(s, lines, end, row, window, {out, apart, lanes});
+      plane_columns<Steps, false, lanes, 2>(s, lines, end, row, window, {out, apart, lanes});
       out += lanes + apart;
     }
   }
   for (; n - out >= lanes; out += lanes)
-    plane_columns<false, lanes, 1>(s, lines, end, row, window, {out, 0, lanes});
-  if (out < n) plane_columns<false, lanes, 1>(s, lines, end, row, window, {n - lanes, 0, lanes});
+    plane_columns<Steps, false, lanes, 1>(s, lines, end, row, window, {out, 0, lanes});
+  if (out < n)
+    plane_columns<Steps, false, lanes, 1>(s, lines, end, row, window, {n - lanes, 0, lanes});
 }
 
 // Conv; x and y with neighbouring positions on the last axis, `w` packed per group in panels of
 // s.panel channels; `lines` for floats_of_blocks().
+template <class Steps = Separate>
 static inline void float_planes(const FloatConvShape& s, const FloatEnd& end, const float* x,
                                 const float* w, const float* c, float* y, float* lines) {
   const FloatConvShape some = block_of_lines(s);
@@ -370,7 +375,7 @@ static inline void float_planes(const FloatConvShape& s, const FloatEnd& end, co
         for_each_row(block.shape, [&](ptrdiff_t y_row, const Window& window) {
           const PlaneRow row{how.copied ? lines : at,    w + channel * depth_of(s),        0,
                              c + channel * end.c_column, to + first * rows.y_step + y_row, runs};
-          plane_line<kFloatLanes>(s, how, end, row, window);
+          plane_line<Steps, kFloatLanes>(s, how, end, row, window);
         });
       }
     }

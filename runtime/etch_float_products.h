@@ -24,7 +24,7 @@ namespace rt {
 
 // `pixels` neighbours from position `out` on the axis of tiles on. With more than one, all their
 // taps are inside.
-template <int lanes, int count, int pixels>
+template <class Steps, int lanes, int count, int pixels>
 static inline void float_tile(const FloatConvShape& s, const FloatEnd& end, const FloatRow& row,
                               const Window& window, int32_t out) {
   const ConvAxis& axis = s.axis[s.along];
@@ -40,32 +40,33 @@ static inline void float_tile(const FloatConvShape& s, const FloatEnd& end, cons
 #if defined(ETCH_ARM_LANES)
     if constexpr (lanes == 4) {
       const float* const fours = x_channel == 1 ? w + (s.in & ~3) * width : w;
-      for (; w != fours; x += 4, w += 4 * width) add_four(tile, x, x_pixel, w, width);
+      for (; w != fours; x += 4, w += 4 * width) add_four<Steps>(tile, x, x_pixel, w, width);
     }
 #endif
-    for (; w != last; x += x_channel, w += width) add_scaled(tile, x, x_pixel, w);
+    for (; w != last; x += x_channel, w += width) add_scaled<Steps>(tile, x, x_pixel, w);
   });
+  end_sums<Steps>(tile);
   finish(tile, end, row.c + out * end.c_row, row.y + out * axis.y_step, y_pixel, s.y_channel);
 }
 
 // All positions on the axis of tiles for some vectors of columns.
-template <int lanes, int count>
+template <class Steps, int lanes, int count>
 static inline void float_row(const FloatConvShape& s, const FloatEnd& end, const FloatRow& row,
                              const Interior& interior, const Window& around) {
   Window window = around;
   for_each_tile<tile_pixels(count)>(s, interior, window, [&](int32_t out, auto width) {
-    float_tile<lanes, count, decltype(width)::value>(s, end, row, window, out);
+    float_tile<Steps, lanes, count, decltype(width)::value>(s, end, row, window, out);
   });
 }
 
 // ---- columns that do not fill a vector ----
 
 // sums[p] += x[p] * w
-template <int lanes, int pixels>
+template <class Steps, int lanes, int pixels>
 ETCH_INLINE void add_scaled(Tile<lanes, 1, pixels>& tile, const float* x, ptrdiff_t x_pixel,
                             const Floats<lanes>& w) {
-  tile.first.first = sum(tile.first.first, product_of_one(x, w));
-  if constexpr (pixels > 1) add_scaled(tile.rest, x + x_pixel, x_pixel, w);
+  tile.first.first = Steps::add_one(tile.first.first, x, w);
+  if constexpr (pixels > 1) add_scaled<Steps>(tile.rest, x + x_pixel, x_pixel, w);
 }
 
 template <int lanes, int pixels>
@@ -77,7 +78,7 @@ ETCH_INLINE void finish_some(const Tile<lanes, 1, pixels>& tile, const FloatEnd&
 }
 
 // As float_tile() for `columns` < lanes columns of the usual end.
-template <int lanes, int pixels>
+template <class Steps, int lanes, int pixels>
 static inline void float_tail_tile(const FloatConvShape& s, const FloatEnd& end,
                                    const FloatRow& row, const Window& window, int32_t out,
                                    int32_t columns) {
@@ -90,9 +91,10 @@ static inline void float_tail_tile(const FloatConvShape& s, const FloatEnd& end,
     const float* const x = row.x + at;
     const float* const w = row.w + static_cast<ptrdiff_t>(tap) * s.in * row.width;
     for (int32_t c = 0; c < s.in; ++c)
-      add_scaled(tile, x + c * s.x_channel, x_pixel,
-                 load_some<lanes>(w + c * row.width, 1, columns));
+      add_scaled<Steps>(tile, x + c * s.x_channel, x_pixel,
+                        load_some<lanes>(w + c * row.width, 1, columns));
   });
+  end_sums<Steps>(tile);
   const Floats<lanes> added =
       end.c_column == 0 ? all_lanes<lanes>(*row.c) : load_some<lanes>(row.c, 1, columns);
   finish_some(tile, end, added, row.y + out * axis.y_step, y_pixel, columns);
@@ -119,29 +121,30 @@ struct RowOfTiles {
   const Interior& interior;
   const Window& window;
 };
-template <int lanes, int count>
+template <class Steps, int lanes, int count>
 static inline void whole_tiles(const RowOfTiles& tiles, const FloatRow& row) {
-  float_row<lanes, count>(tiles.s, tiles.end, row, tiles.interior, tiles.window);
+  float_row<Steps, lanes, count>(tiles.s, tiles.end, row, tiles.interior, tiles.window);
 }
-template <int lanes>
+template <class Steps, int lanes>
 static inline void part_tiles(const RowOfTiles& tiles, const FloatRow& row, int32_t columns) {
   Window taps = tiles.window;
   for_each_tile<8>(tiles.s, tiles.interior, taps, [&](int32_t out, auto width) {
-    float_tail_tile<lanes, decltype(width)::value>(tiles.s, tiles.end, row, taps, out, columns);
+    float_tail_tile<Steps, lanes, decltype(width)::value>(tiles.s, tiles.end, row, taps, out,
+                                                          columns);
   });
 }
 
 // `columns` columns of a panel: as many as possible in wide tiles, the rest in narrower vectors.
 // whole_tiles<lanes, count>(tiles, row) computes `count` vectors of columns of all positions it
 // stands for, part_tiles<lanes>(tiles, row, columns) less than a vector.
-template <int lanes, class Tiles>
+template <class Steps, int lanes, class Tiles>
 static inline void float_columns(const FloatConvShape& s, const FloatEnd& end,
                                  const FloatRow& first, int32_t columns, const Tiles& tiles) {
   FloatRow row = first;
   if constexpr (lanes == 1 && kSomeColumns > 1 && kFloatLanes == 1) {
     if (s.axis[s.along].out == 1) {
       for (; columns >= 8; columns -= 8) {
-        whole_tiles<lanes, 8>(tiles, row);
+        whole_tiles<Steps, lanes, 8>(tiles, row);
         advance(row, 8, end, s.y_channel);
       }
     }
@@ -149,26 +152,26 @@ static inline void float_columns(const FloatConvShape& s, const FloatEnd& end,
   if constexpr (lanes == kFloatLanes) {
     constexpr int kMost = kFloatLanes > 1 ? 4 : kSomeColumns;
     for (; columns >= kMost * lanes; columns -= kMost * lanes) {
-      whole_tiles<lanes, kMost>(tiles, row);
+      whole_tiles<Steps, lanes, kMost>(tiles, row);
       advance(row, kMost * lanes, end, s.y_channel);
     }
     if (kFloatLanes > 1 && columns >= 2 * lanes) {
-      whole_tiles<lanes, 2>(tiles, row);
+      whole_tiles<Steps, lanes, 2>(tiles, row);
       advance(row, 2 * lanes, end, s.y_channel);
       columns -= 2 * lanes;
     }
   }
   for (; columns >= lanes; columns -= lanes) {
-    whole_tiles<lanes, 1>(tiles, row);
+    whole_tiles<Steps, lanes, 1>(tiles, row);
     advance(row, lanes, end, s.y_channel);
   }
   if constexpr (lanes == kFloatLanes && kHasTails) {
     if (takes_tail<lanes>(s, end, columns)) {
-      part_tiles<lanes>(tiles, row, columns);
+      part_tiles<Steps, lanes>(tiles, row, columns);
       return;
     }
   }
-  if constexpr (lanes > 1) float_columns<narrower(lanes)>(s, end, row, columns, tiles);
+  if constexpr (lanes > 1) float_columns<Steps, narrower(lanes)>(s, end, row, columns, tiles);
 }
 
 // Calls body(offset of y, window) for every row of positions along the axis of the tiles; the
@@ -187,12 +190,13 @@ ETCH_INLINE void for_each_row(const FloatConvShape& s, Body body) {
 }
 
 // All positions, in tiles along the axis of tiles.
+template <class Steps>
 static inline void rows_of_tiles(const FloatConvShape& s, const FloatEnd& end, const FloatRow& row,
                                  const Interior& interior, int32_t columns) {
   for_each_row(s, [&](ptrdiff_t y_row, const Window& window) {
     FloatRow at = row;
     at.y += y_row;
-    float_columns<kFloatLanes>(s, end, at, columns, RowOfTiles{s, end, interior, window});
+    float_columns<Steps, kFloatLanes>(s, end, at, columns, RowOfTiles{s, end, interior, window});
   });
 }
 
@@ -206,6 +210,7 @@ static inline bool has_turned_border(const FloatConvShape& s, const FloatEnd& en
 }
 
 // Positions of the last axis all of whose taps are inside.
+template <class Steps>
 static inline void rows_inside(const FloatConvShape& s, const FloatEnd& end, const FloatRow& row,
                                const Interior& interior, int32_t columns) {
   FloatConvShape inside = s;
@@ -214,10 +219,11 @@ static inline void rows_inside(const FloatConvShape& s, const FloatEnd& end, con
   axis.out = interior.last - interior.first;
   FloatRow first = row;
   first.y += interior.first * axis.y_step;
-  rows_of_tiles(inside, end, first, {0, axis.out}, columns);
+  rows_of_tiles<Steps>(inside, end, first, {0, axis.out}, columns);
 }
 
 // The others, in tiles along the axis before it.
+template <class Steps>
 static inline void border_in_columns(const FloatConvShape& s, const FloatEnd& end,
                                      const FloatRow& row, const Interior& interior,
                                      int32_t columns) {
@@ -233,7 +239,8 @@ static inline void border_in_columns(const FloatConvShape& s, const FloatEnd& en
       window.axis[2] = taps_inside(s.axis[2], false, w);
       FloatRow at = row;
       at.y += d * s.axis[0].y_step + w * s.axis[2].y_step;
-      float_columns<kFloatLanes>(turned, end, at, columns, RowOfTiles{turned, end, tiles, window});
+      float_columns<Steps, kFloatLanes>(turned, end, at, columns,
+                                        RowOfTiles{turned, end, tiles, window});
     }
   }
 }
@@ -249,7 +256,7 @@ ETCH_INLINE void finish_rows(const Columns<lanes, count>& sums, const FloatEnd& 
 }
 
 // `count` vectors of rows from `first` on, turned part by part. In `end` rows are columns.
-template <int lanes, int count>
+template <class Steps, int lanes, int count>
 static inline void column_rows(const FloatConvShape& s, const FloatEnd& end, const float* x,
                                const float* w, const float* c, float* y, int32_t first) {
   constexpr int32_t kRows = lanes * count, kPart = 32;
@@ -263,8 +270,9 @@ static inline void column_rows(const FloatConvShape& s, const FloatEnd& end, con
     constexpr ptrdiff_t kSize = sizeof(float);
     transpose_words(reinterpret_cast<const uint8_t*>(x + first * x_row + k), kSize * x_row,
                     reinterpret_cast<uint8_t*>(part), kSize * kRows, kRows, n);
-    for (int32_t j = 0; j < n; ++j) add_scaled(sums, w + k + j, part + j * kRows);
+    for (int32_t j = 0; j < n; ++j) add_scaled<Steps>(sums, w + k + j, part + j * kRows);
   }
+  end_sums<Steps>(sums);
   finish_rows(sums, end, c + first * end.c_column, y + first * y_row, y_row);
 }
 
@@ -274,28 +282,28 @@ struct FourFactors {  // each in all lanes
 };
 
 // sums[j] += row j, of 4 elements, times w, in order.
-template <int count>
+template <class Steps, int count>
 ETCH_INLINE void add_rows(Columns<8, count>& sums, const float* x, ptrdiff_t x_row,
                           const FourFactors& w) {
   const HalfBlock turned = columns_of_rows(x, x_row);
-  sums.first = sum(sums.first, product(Floats<8>{turned.c0}, w.w0));
-  sums.first = sum(sums.first, product(Floats<8>{turned.c1}, w.w1));
-  sums.first = sum(sums.first, product(Floats<8>{turned.c2}, w.w2));
-  sums.first = sum(sums.first, product(Floats<8>{turned.c3}, w.w3));
-  if constexpr (count > 1) add_rows(sums.rest, x + 8 * x_row, x_row, w);
+  sums.first = Steps::add(sums.first, Floats<8>{turned.c0}, w.w0);
+  sums.first = Steps::add(sums.first, Floats<8>{turned.c1}, w.w1);
+  sums.first = Steps::add(sums.first, Floats<8>{turned.c2}, w.w2);
+  sums.first = Steps::add(sums.first, Floats<8>{turned.c3}, w.w3);
+  if constexpr (count > 1) add_rows<Steps>(sums.rest, x + 8 * x_row, x_row, w);
 }
 
-template <int count>
+template <class Steps, int count>
 ETCH_INLINE void add_single(Columns<8, count>& sums, const float* x, ptrdiff_t x_row, float w) {
   float each[8];
   for (int i = 0; i < 8; ++i) each[i] = x[i * x_row];
-  sums.first = sum(sums.first, product(load<8>(each), all_lanes<8>(w)));
-  if constexpr (count > 1) add_single(sums.rest, x + 8 * x_row, x_row, w);
+  sums.first = Steps::add(sums.first, load<8>(each), all_lanes<8>(w));
+  if constexpr (count > 1) add_single<Steps>(sums.rest, x + 8 * x_row, x_row, w);
 }
 
 // As column_rows() for vectors of 8, turned in registers. Few rows at a time, so that not too many
 // streams of memory run side by side.
-template <int count>
+template <class Steps, int count>
 static inline void column_halves(const FloatConvShape& s, const FloatEnd& end, const float* x,
                                  const float* w, const float* c, float* y, int32_t first) {
   const ptrdiff_t x_row = next_input(s), y_row = next_output(s);
@@ -306,14 +314,16 @@ static inline void column_halves(const FloatConvShape& s, const FloatEnd& end, c
   for (; k + 4 <= s.in; k += 4) {
     const FourFactors each = {all_lanes<8>(w[k]), all_lanes<8>(w[k + 1]), all_lanes<8>(w[k + 2]),
                               all_lanes<8>(w[k + 3])};
-    add_rows(sums, x + k, x_row, each);
+    add_rows<Steps>(sums, x + k, x_row, each);
   }
-  for (; k < s.in; ++k) add_single(sums, x + k, x_row, w[k]);
+  for (; k < s.in; ++k) add_single<Steps>(sums, x + k, x_row, w[k]);
+  end_sums<Steps>(sums);
   finish_rows(sums, end, c + first * end.c_column, y + first * y_row, y_row);
 }
 #endif
 
 // Conv, ConvTranspose, and one pair of matrices of MatMul or Gemm; `w` is packed per group.
+template <class Steps = Separate>
 static inline void float_conv(const FloatConvShape& s, const FloatEnd& end, const float* x,
                               const float* w, const float* c, float* y) {
   const int32_t taps = s.axis[0].kernel * s.axis[1].kernel * s.axis[2].kernel;
@@ -331,14 +341,15 @@ static inline void float_conv(const FloatConvShape& s, const FloatEnd& end, cons
         FloatRow row{x + n * s.x_image + g * s.in * s.x_channel, panel_w, width,
                      c + column * end.c_column, y + n * s.y_image + column * s.y_channel};
         if constexpr (kFloatLanes == 8) {
-          if (is_matrix(s) && is_near(s, row)) columns = matrix_columns<8>(s, end, row, columns);
+          if (is_matrix(s) && is_near(s, row))
+            columns = matrix_columns<Steps, 8>(s, end, row, columns);
         }
         if (columns == 0) continue;
         if (has_turned_border(s, end, interior)) {
-          rows_inside(s, end, row, interior, columns);
-          border_in_columns(s, end, row, interior, columns);
+          rows_inside<Steps>(s, end, row, interior, columns);
+          border_in_columns<Steps>(s, end, row, interior, columns);
         } else {
-          rows_of_tiles(s, end, row, interior, columns);
+          rows_of_tiles<Steps>(s, end, row, interior, columns);
         }
       }
     }
@@ -347,27 +358,29 @@ static inline void float_conv(const FloatConvShape& s, const FloatEnd& end, cons
 
 // The product of a matrix with contiguous rows and one column: lanes are rows. The last vector
 // takes some of them twice. Without vectors, as float_conv() has it.
+template <class Steps = Separate>
 static inline void float_column(const FloatConvShape& s, const FloatEnd& end, const float* x,
                                 const float* w, const float* c, float* y) {
   constexpr int kLanes = kFloatLanes;
-  if constexpr (kLanes == 1) return float_conv(s, end, x, w, c, y);
+  if constexpr (kLanes == 1) return float_conv<Steps>(s, end, x, w, c, y);
   const FloatEnd turned = {end.alpha, end.beta, 0, end.c_row, end.relu, end.most};
   const int32_t rows = s.axis[s.along].out;
   int32_t at = 0;
 #if defined(__AVX__)
-  for (; rows - at >= 16; at += 16) column_halves<2>(s, turned, x, w, c, y, at);
-  for (; rows - at >= 8; at += 8) column_halves<1>(s, turned, x, w, c, y, at);
-  if (at < rows && rows >= 8) return column_halves<1>(s, turned, x, w, c, y, rows - 8);
+  for (; rows - at >= 16; at += 16) column_halves<Steps, 2>(s, turned, x, w, c, y, at);
+  for (; rows - at >= 8; at += 8) column_halves<Steps, 1>(s, turned, x, w, c, y, at);
+  if (at < rows && rows >= 8) return column_halves<Steps, 1>(s, turned, x, w, c, y, rows - 8);
 #else
   for (; rows - at >= 4 * kLanes; at += 4 * kLanes)
-    column_rows<kLanes, 4>(s, turned, x, w, c, y, at);
-  for (; rows - at >= kLanes; at += kLanes) column_rows<kLanes, 1>(s, turned, x, w, c, y, at);
+    column_rows<Steps, kLanes, 4>(s, turned, x, w, c, y, at);
+  for (; rows - at >= kLanes; at += kLanes)
+    column_rows<Steps, kLanes, 1>(s, turned, x, w, c, y, at);
   if (at < rows && rows >= kLanes) {
-    column_rows<kLanes, 1>(s, turned, x, w, c, y, rows - kLanes);
+    column_rows<Steps, kLanes, 1>(s, turned, x, w, c, y, rows - kLanes);
     return;
   }
 #endif
-  for (; at < rows; ++at) column_rows<1, 1>(s, turned, x, w, c, y, at);
+  for (; at < rows; ++at) column_rows<Steps, 1, 1>(s, turned, x, w, c, y, at);
 }
 
 }  // namespace rt

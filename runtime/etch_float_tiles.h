@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "etch_float_lanes.h"
+#include "etch_float_steps.h"
 #include "etch_vector.h"
 
 namespace etch {
@@ -48,7 +49,9 @@ ETCH_INLINE void clear(Tile<lanes, count, pixels>& tile) {
 
 #if defined(__GNUC__) && defined(__arm__) && defined(__ARM_FP) && (__ARM_FP & 4)
 // Eight sums of one pixel: one instruction loads all weights, in half of the time of eight.
+template <class Steps>
 ETCH_INLINE void add_scaled(Tile<1, 8, 1>& tile, const float* x, ptrdiff_t, const float* w) {
+  if constexpr (is_fused(Steps{})) return add_scaled<Steps>(tile.first, x, w);
   Columns<1, 8>& s0 = tile.first;
   Columns<1, 7>& s1 = s0.rest;
   Columns<1, 6>& s2 = s1.rest;
@@ -99,34 +102,40 @@ ETCH_INLINE void add_scaled(Tile<1, 8, 1>& tile, const float* x, ptrdiff_t, cons
 }
 #endif
 
-template <int lanes, int count, int pixels>
+template <class Steps, int lanes, int count, int pixels>
 ETCH_INLINE void add_scaled(Tile<lanes, count, pixels>& tile, const float* x, ptrdiff_t x_pixel,
                             const float* w) {
-  add_scaled(tile.first, x, w);
-  if constexpr (pixels > 1) add_scaled(tile.rest, x + x_pixel, x_pixel, w);
+  add_scaled<Steps>(tile.first, x, w);
+  if constexpr (pixels > 1) add_scaled<Steps>(tile.rest, x + x_pixel, x_pixel, w);
 }
 
 // sums[j] += *x * w[j], of weights in registers.
-template <int lanes, int count>
+template <class Steps, int lanes, int count>
 ETCH_INLINE void add_scaled(Columns<lanes, count>& sums, const float* x,
                             const Columns<lanes, count>& w) {
-  sums.first = sum(sums.first, product_of_one(x, w.first));
-  if constexpr (count > 1) add_scaled(sums.rest, x, w.rest);
+  sums.first = Steps::add_one(sums.first, x, w.first);
+  if constexpr (count > 1) add_scaled<Steps>(sums.rest, x, w.rest);
 }
 
 // tile[p][j] += x[p * x_pixel] * w[j]
-template <int lanes, int count, int pixels>
+template <class Steps, int lanes, int count, int pixels>
 ETCH_INLINE void add_scaled(Tile<lanes, count, pixels>& tile, const float* x, ptrdiff_t x_pixel,
                             const Columns<lanes, count>& w) {
-  add_scaled(tile.first, x, w);
-  if constexpr (pixels > 1) add_scaled(tile.rest, x + x_pixel, x_pixel, w);
+  add_scaled<Steps>(tile.first, x, w);
+  if constexpr (pixels > 1) add_scaled<Steps>(tile.rest, x + x_pixel, x_pixel, w);
 }
 
-template <int lanes, int count, int pixels>
+template <class Steps, int lanes, int count, int pixels>
+ETCH_INLINE void end_sums(Tile<lanes, count, pixels>& tile) {
+  end_sums<Steps>(tile.first);
+  if constexpr (pixels > 1) end_sums<Steps>(tile.rest);
+}
+
+template <class Steps, int lanes, int count, int pixels>
 ETCH_INLINE void add_products(Tile<lanes, count, pixels>& tile, const float* x, ptrdiff_t x_pixel,
                               const float* w) {
-  add_products(tile.first, x, w);
-  if constexpr (pixels > 1) add_products(tile.rest, x + x_pixel, x_pixel, w);
+  add_products<Steps>(tile.first, x, w);
+  if constexpr (pixels > 1) add_products<Steps>(tile.rest, x + x_pixel, x_pixel, w);
 }
 
 template <int lanes, int count>
@@ -136,11 +145,14 @@ ETCH_INLINE void load_columns(Columns<lanes, count>& x, const float* p, ptrdiff_
 }
 
 #if defined(ETCH_ARM_LANES)
-// sums[j] += x[k] * w[j], a product and then a sum. Left alone, gcc multiplies for several channels
-// before it adds, with more products than registers.
-template <int k, int count>
+// sums[j] += x[k] * w[j]. Left alone, gcc multiplies for several channels before it adds, with more
+// products than registers.
+template <class Steps, int k, int count>
 ETCH_INLINE void add_lane(Columns<4, count>& sums, const Floats<4>& x, const Columns<4, count>& w) {
-  if constexpr (count == 4) {
+  if constexpr (is_fused(Steps{})) {
+    __asm__("fmla %0.4s, %1.4s, %2.s[%c3]" : "+w"(sums.first.v) : "w"(w.first.v), "w"(x.v), "i"(k));
+    if constexpr (count > 1) add_lane<Steps, k>(sums.rest, x, w.rest);
+  } else if constexpr (count == 4) {
     Columns<4, 3>& s1 = sums.rest;
     Columns<4, 2>& s2 = s1.rest;
     Floats<4> a, b, c, d;
@@ -164,24 +176,24 @@ ETCH_INLINE void add_lane(Columns<4, count>& sums, const Floats<4>& x, const Col
         "fadd %0.4s, %0.4s, %1.4s"
         : "+w"(sums.first.v), "=&w"(each.v)
         : "w"(w.first.v), "w"(x.v), "i"(k));
-    if constexpr (count > 1) add_lane<k>(sums.rest, x, w.rest);
+    if constexpr (count > 1) add_lane<Steps, k>(sums.rest, x, w.rest);
   }
 }
 
-template <int k, int count, int pixels>
+template <class Steps, int k, int count, int pixels>
 ETCH_INLINE void add_lane(Tile<4, count, pixels>& tile, const Columns<4, pixels>& x,
                           const Columns<4, count>& w) {
-  add_lane<k>(tile.first, x.first, w);
-  if constexpr (pixels > 1) add_lane<k>(tile.rest, x.rest, w);
+  add_lane<Steps, k>(tile.first, x.first, w);
+  if constexpr (pixels > 1) add_lane<Steps, k>(tile.rest, x.rest, w);
 }
 
-template <int k, int count, int pixels>
+template <class Steps, int k, int count, int pixels>
 ETCH_INLINE void add_lanes(Tile<4, count, pixels>& tile, const Columns<4, pixels>& x,
                            const float* w, ptrdiff_t width) {
   Columns<4, count> row;
   load_columns(row, w, 1);
-  add_lane<k>(tile, x, row);
-  if constexpr (k < 3) add_lanes<k + 1>(tile, x, w + width, width);
+  add_lane<Steps, k>(tile, x, row);
+  if constexpr (k < 3) add_lanes<Steps, k + 1>(tile, x, w + width, width);
 }
 
 template <int pixels>
@@ -191,12 +203,12 @@ ETCH_INLINE void load_pixels(Columns<4, pixels>& x, const float* p, ptrdiff_t x_
 }
 
 // Four channels, neighbours of each other: instructions take them from one register.
-template <int count, int pixels>
+template <class Steps, int count, int pixels>
 ETCH_INLINE void add_four(Tile<4, count, pixels>& tile, const float* x, ptrdiff_t x_pixel,
                           const float* w, ptrdiff_t width) {
   Columns<4, pixels> each;
   load_pixels(each, x, x_pixel);
-  add_lanes<0>(tile, each, w, width);
+  add_lanes<Steps, 0>(tile, each, w, width);
 }
 #endif
 
@@ -205,8 +217,10 @@ ETCH_INLINE void add_four(Tile<4, count, pixels>& tile, const float* x, ptrdiff_
 #if defined(ETCH_SOFT_FLOAT)
 constexpr int kSomeColumns = 1;
 
+template <class Steps>
 ETCH_INLINE void add_scaled(Tile<1, 1, 1>& tile, const float* x, ptrdiff_t, const float* w) {
-  tile.first.first.v = inlined_sum(tile.first.first.v, inlined_product(*x, *w));
+  float& sum = tile.first.first.v;
+  sum = is_fused(Steps{}) ? fma_exact(*x, *w, sum) : inlined_sum(sum, inlined_product(*x, *w));
 }
 #else
 constexpr int kSomeColumns = 4;

@@ -74,6 +74,7 @@ static inline ptrdiff_t floats_of_phases(const FloatConvShape& s) {
 
 // One line of outputs of all channels of a group: `row` has x at its lines, which begin with `pad`
 // positions of padding, the weights of the first phase, and where results go.
+template <class Steps>
 static inline void lines_of_phases(const FloatConvShape& s, const FloatLines& lines, int32_t pad,
                                    const FloatEnd& end, PlaneRow row, const Window& window) {
   FloatConvShape part = s;
@@ -88,7 +89,7 @@ static inline void lines_of_phases(const FloatConvShape& s, const FloatLines& li
     part.out = (p.last - p.first) * s.out;
     row.x = x + pad + p.x;
     row.runs = runs_of(part, lines);
-    plane_line<kFloatLanes>(part, lines, end, row, window);
+    plane_line<Steps, kFloatLanes>(part, lines, end, row, window);
     row.w += depth_of(part) * part.out;
     row.y += part.out * part.y_channel;
     r = p.last;
@@ -110,6 +111,7 @@ static inline void join_phases(const ConvAxis& a, const float* phases, ptrdiff_t
 // 1. `w` has, per group and per phases_from(), panels of s.panel rows, [kernel positions of the
 // other axes][taps][channels of x][rows]; rows are [phase][output channel]. `memory` is for
 // floats_of_phases().
+template <class Steps = Separate>
 static inline void float_transposed_planes(const FloatConvShape& s, const FloatEnd& end,
                                            const float* x, const float* w, const float* c, float* y,
                                            float* memory) {
@@ -133,7 +135,7 @@ static inline void float_transposed_planes(const FloatConvShape& s, const FloatE
         float* const line = image + y_row;
         const PlaneRow row{start, w + channel * depth_of(s),  0,
                            added, stride > 1 ? phases : line, {}};
-        lines_of_phases(to, how, forward.axis[2].pad, each, row, window);
+        lines_of_phases<Steps>(to, how, forward.axis[2].pad, each, row, window);
         if (stride == 1) return;
         for (int32_t m = 0; m < s.out; ++m)
           join_phases(s.axis[2], phases + m * to.y_channel, s.out * to.y_channel,

@@ -58,7 +58,7 @@ ETCH_INLINE void load_widened(Columns<lanes, count>& x, const uint16_t* p) {
 using HalfRow = RowOf<uint16_t>;
 
 // A function of its own: among others that are inlined its sums do not stay in registers.
-template <class Form, int lanes, int count, int pixels>
+template <class Steps, class Form, int lanes, int count, int pixels>
 ETCH_OWN_REGISTERS static void half_tile(const FloatConvShape& s, const FloatEnd& end,
                                          const HalfRow& row, int32_t out) {
   const ptrdiff_t x_pixel = next_input(s), y_pixel = next_output(s);
@@ -69,62 +69,63 @@ ETCH_OWN_REGISTERS static void half_tile(const FloatConvShape& s, const FloatEnd
   for (int32_t k = 0; k < s.in; ++k, x += s.x_channel, w += row.width) {
     Columns<lanes, count> each;
     load_widened<Form>(each, w);
-    add_scaled(tile, x, x_pixel, each);
+    add_scaled<Steps>(tile, x, x_pixel, each);
   }
+  end_sums<Steps>(tile);
   finish(tile, end, row.c + out * end.c_row, row.y + out * y_pixel, y_pixel, s.y_channel);
 }
 
 // All rows from `out` on, for `count` vectors of columns: tiles of `pixels`, then smaller ones.
-template <class Form, int lanes, int count, int pixels>
+template <class Steps, class Form, int lanes, int count, int pixels>
 static inline void half_rows(const FloatConvShape& s, const FloatEnd& end, const HalfRow& row,
                              int32_t out = 0) {
   for (; out + pixels <= s.axis[2].out; out += pixels)
-    half_tile<Form, lanes, count, pixels>(s, end, row, out);
-  if constexpr (pixels > 1) half_rows<Form, lanes, count, pixels / 2>(s, end, row, out);
+    half_tile<Steps, Form, lanes, count, pixels>(s, end, row, out);
+  if constexpr (pixels > 1) half_rows<Steps, Form, lanes, count, pixels / 2>(s, end, row, out);
 }
 
 // The same in tiles of about the same size, at most `most`: few rows after large tiles would wait
 // for their sums.
-template <class Form, int lanes, int count, int most>
+template <class Steps, class Form, int lanes, int count, int most>
 static inline void even_half_rows(const FloatConvShape& s, const FloatEnd& end,
                                   const HalfRow& row) {
   for_even_tiles<most, 1>(s.axis[2].out, [&](int32_t first, auto width) {
-    half_tile<Form, lanes, count, decltype(width)::value>(s, end, row, first);
+    half_tile<Steps, Form, lanes, count, decltype(width)::value>(s, end, row, first);
   });
 }
 
 // `columns` columns of a panel. Two vectors and many rows: what is widened serves all of these. One
 // or two rows need four vectors, so that enough sums do not wait for each other.
-template <class Form, int lanes>
+template <class Steps, class Form, int lanes>
 static inline void half_columns(const FloatConvShape& s, const FloatEnd& end, HalfRow row,
                                 int32_t columns) {
   if constexpr (lanes == kFloatLanes && lanes > 1) {
     constexpr int kRows = tile_pixels(2) < 8 ? tile_pixels(2) : 8;
     if (s.axis[2].out <= 2) {
       for (; columns >= 4 * lanes; columns -= 4 * lanes) {
-        half_rows<Form, lanes, 4, 2>(s, end, row);
+        half_rows<Steps, Form, lanes, 4, 2>(s, end, row);
         advance(row, 4 * lanes, end, s.y_channel);
       }
     }
     for (; columns >= 2 * lanes; columns -= 2 * lanes) {
-      even_half_rows<Form, lanes, 2, kRows>(s, end, row);
+      even_half_rows<Steps, Form, lanes, 2, kRows>(s, end, row);
       advance(row, 2 * lanes, end, s.y_channel);
     }
   } else if constexpr (lanes == kFloatLanes && kSomeColumns > 1) {
     for (; columns >= kSomeColumns; columns -= kSomeColumns) {
-      half_rows<Form, lanes, kSomeColumns, tile_pixels(kSomeColumns)>(s, end, row);
+      half_rows<Steps, Form, lanes, kSomeColumns, tile_pixels(kSomeColumns)>(s, end, row);
       advance(row, kSomeColumns, end, s.y_channel);
     }
   }
   for (; columns >= lanes; columns -= lanes) {
-    half_rows<Form, lanes, 1, tile_pixels(1)>(s, end, row);
+    half_rows<Steps, Form, lanes, 1, tile_pixels(1)>(s, end, row);
     advance(row, lanes, end, s.y_channel);
   }
-  if constexpr (lanes > 1) half_columns<Form, narrower(lanes)>(s, end, row, columns);
+  if constexpr (lanes > 1) half_columns<Steps, Form, narrower(lanes)>(s, end, row, columns);
 }
 
 // One tap, on the last axis alone, all inside: products of matrices, and pointwise convolutions.
-template <class Form>
+template <class Form, class Steps = Separate>
 static inline void half_product(const FloatConvShape& s, const FloatEnd& end, const float* x,
                                 const uint16_t* w, const float* c, float* y) {
   const int32_t panel = s.panel != 0 ? s.panel : kPanel;
@@ -135,7 +136,7 @@ static inline void half_product(const FloatConvShape& s, const FloatEnd& end, co
         const ptrdiff_t column = static_cast<ptrdiff_t>(g) * s.out + first;
         const HalfRow row{x + n * s.x_image + g * s.in * s.x_channel, w + column * s.in, columns,
                           c + column * end.c_column, y + n * s.y_image + column * s.y_channel};
-        half_columns<Form, kFloatLanes>(s, end, row, columns);
+        half_columns<Steps, Form, kFloatLanes>(s, end, row, columns);
       }
     }
   }
@@ -178,7 +179,7 @@ ETCH_INLINE void for_each_widened(const FloatConvShape& s, const FloatEnd& end, 
 }
 
 // float_conv(); `widened` is memory for `most` columns of all depth.
-template <class Form>
+template <class Form, class Steps = Separate>
 static inline void widened_conv(const FloatConvShape& s, const FloatEnd& end, int32_t most,
                                 const float* x, const uint16_t* w, const float* c, float* y,
                                 float* widened) {
@@ -186,10 +187,10 @@ static inline void widened_conv(const FloatConvShape& s, const FloatEnd& end, in
   for_each_widened<Form>(s, end, most, {x, nullptr, 0, c, y}, w, widened,
                          [&](const FloatRow& row, int32_t columns) {
                            if (has_turned_border(s, end, interior)) {
-                             rows_inside(s, end, row, interior, columns);
-                             border_in_columns(s, end, row, interior, columns);
+                             rows_inside<Steps>(s, end, row, interior, columns);
+                             border_in_columns<Steps>(s, end, row, interior, columns);
                            } else {
-                             rows_of_tiles(s, end, row, interior, columns);
+                             rows_of_tiles<Steps>(s, end, row, interior, columns);
                            }
                          });
 }

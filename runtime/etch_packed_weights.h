@@ -109,7 +109,7 @@ ETCH_INLINE void store_tile(const Tile<lanes, count, pixels>& tile, float* y, pt
   if constexpr (pixels > 1) store_tile(tile.rest, y + y_row, y_row);
 }
 
-template <int lanes, int count, int pixels>
+template <class Steps, int lanes, int count, int pixels>
 static inline void packed_tile(const PackedPart& p, int32_t row, int32_t column) {
   const float* const a = p.a + row * p.a_row;
   float* const y = p.y + row * p.y_row + column;
@@ -124,63 +124,65 @@ static inline void packed_tile(const PackedPart& p, int32_t row, int32_t column)
 #if defined(ETCH_ARM_LANES)
   if constexpr (lanes == 4) {
     for (; k + 4 <= p.n; k += 4, w += 4 * static_cast<ptrdiff_t>(p.width))
-      add_four(tile, a + k, p.a_row, w, p.width);
+      add_four<Steps>(tile, a + k, p.a_row, w, p.width);
   }
 #endif
   for (; k < p.n; ++k, w += p.width) {
-    add_scaled(tile, a + k, p.a_row, w);
+    add_scaled<Steps>(tile, a + k, p.a_row, w);
   }
   if (!p.last) {
     store_tile(tile, y, p.y_row);
     return;
   }
+  end_sums<Steps>(tile);
   Columns<lanes, count> bias;
   load_columns(bias, p.bias + column * p.bias_step, p.bias_step);
   finish_plain(tile, bias, y, p.y_row, [](const Floats<lanes>& x) { return x; });
 }
 
 // A function of its own: among others that are inlined its sums do not stay in registers.
-template <int lanes, int count, int pixels>
+template <class Steps, int lanes, int count, int pixels>
 ETCH_OWN_REGISTERS static void own_packed_tile(const PackedPart& p, int32_t row, int32_t column) {
-  packed_tile<lanes, count, pixels>(p, row, column);
+  packed_tile<Steps, lanes, count, pixels>(p, row, column);
 }
 
 // All rows on AVX, in tiles of about the same size; see etch_float_matrix.h.
-template <int lanes, int count>
+template <class Steps, int lanes, int count>
 static inline void even_packed_rows(const PackedPart& p, int32_t rows, int32_t column) {
   for_even_tiles<tile_pixels(count), 1>(rows, [&](int32_t row, auto width) {
-    own_packed_tile<lanes, count, decltype(width)::value>(p, row, column);
+    own_packed_tile<Steps, lanes, count, decltype(width)::value>(p, row, column);
   });
 }
 
-template <int lanes, int count, int pixels>
+template <class Steps, int lanes, int count, int pixels>
 static inline void packed_rows(const PackedPart& p, int32_t rows, int32_t column, int32_t row = 0) {
   if constexpr (kFloatLanes == 8 && lanes == 8 && count > 1) {
-    even_packed_rows<lanes, count>(p, rows, column);
+    even_packed_rows<Steps, lanes, count>(p, rows, column);
   } else {
-    for (; row + pixels <= rows; row += pixels) packed_tile<lanes, count, pixels>(p, row, column);
+    for (; row + pixels <= rows; row += pixels)
+      packed_tile<Steps, lanes, count, pixels>(p, row, column);
     if constexpr (pixels > 1)
-      packed_rows<lanes, count, (pixels > 4 ? 4 : pixels / 2)>(p, rows, column, row);
+      packed_rows<Steps, lanes, count, (pixels > 4 ? 4 : pixels / 2)>(p, rows, column, row);
   }
 }
 
-template <int lanes>
+template <class Steps, int lanes>
 static inline void packed_columns(const PackedPart& p, int32_t rows, int32_t column = 0) {
   if constexpr (lanes == kFloatLanes) {
     for (; p.width - column >= 4 * lanes; column += 4 * lanes)
-      packed_rows<lanes, 4, tile_pixels(4)>(p, rows, column);
+      packed_rows<Steps, lanes, 4, tile_pixels(4)>(p, rows, column);
     if (p.width - column >= 2 * lanes) {
-      packed_rows<lanes, 2, tile_pixels(2)>(p, rows, column);
+      packed_rows<Steps, lanes, 2, tile_pixels(2)>(p, rows, column);
       column += 2 * lanes;
     }
   }
   for (; p.width - column >= lanes; column += lanes)
-    packed_rows<lanes, 1, tile_pixels(1)>(p, rows, column);
-  if constexpr (lanes > 1) packed_columns<narrower(lanes)>(p, rows, column);
+    packed_rows<Steps, lanes, 1, tile_pixels(1)>(p, rows, column);
+  if constexpr (lanes > 1) packed_columns<Steps, narrower(lanes)>(p, rows, column);
 }
 
 // a and y are dense; `widened` holds part * panel floats.
-template <int bits, class Zero>
+template <int bits, class Zero, class Steps = Separate>
 static inline void packed_product(const PackedProduct& s, const float* a, const uint8_t* w,
                                   const float* scales, const Zero* zeros, const float* bias,
                                   float* widened, float* y) {
@@ -198,7 +200,7 @@ static inline void packed_product(const PackedProduct& s, const float* a, const 
                               y + first, s.depth,         s.cols,
                               n,         width,           s.bias_step,
                               k == 0,    k + n == s.depth};
-        packed_columns<kFloatLanes>(part, s.rows);
+        packed_columns<Steps, kFloatLanes>(part, s.rows);
         w += ((n - 1) / kPerByte + 1) * static_cast<ptrdiff_t>(width);
       }
       scales += width;

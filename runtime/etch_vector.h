@@ -244,19 +244,5 @@ ETCH_INLINE void clear(Columns<lanes, count>& x) {
   if constexpr (count > 1) clear(x.rest);
 }
 
-// sums[j] += *x * w[j]
-template <int lanes, int count>
-ETCH_INLINE void add_scaled(Columns<lanes, count>& sums, const float* x, const float* w) {
-  sums.first = sum(sums.first, product_of_one(x, load<lanes>(w)));
-  if constexpr (count > 1) add_scaled(sums.rest, x, w + lanes);
-}
-
-// sums[j] += x[j] * w[j]
-template <int lanes, int count>
-ETCH_INLINE void add_products(Columns<lanes, count>& sums, const float* x, const float* w) {
-  sums.first = sum(sums.first, product(load<lanes>(x), load<lanes>(w)));
-  if constexpr (count > 1) add_products(sums.rest, x + lanes, w + lanes);
-}
-
 }  // namespace rt
 }  // namespace etch

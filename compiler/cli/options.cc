@@ -181,6 +181,15 @@ void add_code_options(const Parser& parser, ModelOptions& options) {
       .one_of({"integer", "all", "float"})
       .type_name("HOW")
       .show_default();
+  parser
+      .add_option(
+          "--float-products", options.float_products,
+          "products of floats in Conv, ConvTranspose, MatMul, Gemm, recurrent layers and "
+          "MatMulNBits; separate: product and sum are rounded one after the other; fused: both "
+          "at once, twice as fast where the CPU has an instruction for it, other last bits")
+      .one_of({"separate", "fused"})
+      .type_name("HOW")
+      .show_default();
   add_repeatable(parser, "--state", options.states,
                  "make the output OUT of one inference the input IN of the next: run() keeps it in "
                  "a State instead of an argument")
@@ -252,7 +261,7 @@ void group_options(const Parser& parser) {
                              "--initial-state", "--quantize-input", "--external-data", "--limit"});
   parser.group("Speed and size", {"--optimize", "--arena-limit", "--flash-limit", "--threads",
                                   "--split-rows", "--unroll", "--tuning"});
-  parser.group("Arithmetic", {"--qdq", "--requantize", "--strict-integer"});
+  parser.group("Arithmetic", {"--qdq", "--float-products", "--requantize", "--strict-integer"});
   parser.group("Files", {"--single-file", "--weights", "--weights-section", "--package",
                          "--library", "--evidence", "--keep", "--report"});
   parser.group("What is accepted", {"--max-lsb", "--tolerance", "--no-worse-than"});

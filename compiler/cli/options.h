@@ -44,8 +44,8 @@ bool refuse_bounds(const ModelOptions& options, const char* what, Reporter& repo
 std::string check_any_target(const std::string& name);
 std::string check_bytes(const std::string& text);
 
-// Adds --qdq, --requantize, --strict-integer, --split-rows and --threads, for the commands that
-// generate code.
+// Adds --qdq, --float-products, --requantize, --strict-integer, --split-rows and --threads, for the
+// commands that generate code.
 void add_code_options(const Parser& parser, ModelOptions& options);
 
 // Adds --optimize, --arena-limit and --flash-limit, for the same commands.

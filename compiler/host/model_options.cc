@@ -243,6 +243,7 @@ CompileOptions ModelOptions::compile_options() const {
   out.target = target;
   if (qdq == "float") out.qdq = QdqMode::kFloat;
   if (qdq == "all") out.qdq = QdqMode::kAll;
+  if (float_products == "fused") out.float_steps = FloatSteps::kFused;
   if (requantize == "float") out.requantize = RequantizeMode::kFloat;
   if (requantize == "integer") out.requantize = RequantizeMode::kInteger;
   out.strict_integer = strict_integer;

@@ -29,6 +29,7 @@ struct ModelOptions {
   std::vector<std::string> initial_states;   // "IN=FILE.pb", checked while parsing
   std::string requantize = "auto";
   std::string qdq = "integer";
+  std::string float_products = "separate";
   bool strict_integer = false;
   int threads = 1;
   double time_limit = 0;  // seconds for a program that is run; 0: the machine's own limit

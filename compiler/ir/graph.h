@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "compiler/base/check.h"
+#include "compiler/ir/float_steps.h"
 #include "compiler/ir/fusion_log.h"
 #include "compiler/ir/limits.h"
 #include "compiler/ir/pruned_channels.h"
@@ -53,6 +54,7 @@ struct Node {
   // Of an If until resolve takes one of them: the nodes, in order, that give its outputs where the
   // condition, input 0, holds, and where not. What they read from around them are its other inputs.
   std::vector<std::vector<Node>> branches;
+  FloatSteps float_steps = FloatSteps::kSeparate;  // the graph's; set by resolve
 };
 
 struct Graph {
@@ -65,10 +67,11 @@ struct Graph {
   std::int64_t ir_version = 0;
   std::string name;
   std::string producer;
-  Limits limits;                  // what the user lets the file ask for
-  std::int64_t source_bytes = 0;  // of the file and of the data it refers to
-  std::string external_digest;    // of that data; empty: there is none
-  bool shapes_chosen = false;     // the user's options say shapes of inputs
+  Limits limits;                                   // what the user lets the file ask for
+  std::int64_t source_bytes = 0;                   // of the file and of the data it refers to
+  std::string external_digest;                     // of that data; empty: there is none
+  FloatSteps float_steps = FloatSteps::kSeparate;  // of all its float products
+  bool shapes_chosen = false;                      // the user's options say shapes of inputs
   std::int64_t computed_bytes_left = Limits{}.computed_bytes;  // for constants yet to be computed
   PrunedChannels pruning;                                      // for people
   FusionLog fusions;                                           // what the passes did, for people

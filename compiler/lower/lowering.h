@@ -44,6 +44,7 @@ class Lowering {
   const Graph& graph() const { return graph_; }
   const IsaTraits& isa() const { return isa_; }
   const Tuning& tuning() const { return tuning_; }
+  FloatSteps float_steps() const { return graph_.float_steps; }
   const Value& value(ValueId id) const { return graph_.value(id); }
   const Tensor& constant(const Node& node, int input) const;
   bool is_constant(const Node& node, int input) const;

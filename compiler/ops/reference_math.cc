@@ -42,6 +42,14 @@ float FloatProduct::value() const {
   return ((half[0] * half[1]) * (half[2] * half[3])) * ((half[4] * half[5]) * (half[6] * half[7]));
 }
 
+void TermSum::operator+=(const FloatTerm& term) {
+  if (term.steps == FloatSteps::kFused) {
+    sum_ = std::fma(term.x, term.w, sum_);
+  } else {
+    sum_ += term.x * term.w;
+  }
+}
+
 std::vector<std::int32_t> widened(const Tensor& tensor) {
   std::vector<std::int32_t> out(static_cast<std::size_t>(tensor.size()));
   for (std::size_t i = 0; i < out.size(); ++i) {

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "compiler/ir/float_steps.h"
 #include "compiler/ir/tensor.h"
 
 namespace etch {
@@ -44,6 +45,23 @@ class FloatProduct {
  private:
   std::vector<float> part_ = std::vector<float>(16, 1.0F);
   std::size_t count_ = 0;
+};
+
+// A product that a sum of a float product takes next.
+struct FloatTerm {
+  float x, w;
+  FloatSteps steps;
+};
+
+// The sum of a float product, from 0 on. It is never -0: see docs/decisions/0008.
+class TermSum {
+ public:
+  TermSum(int zero = 0) : sum_(static_cast<float>(zero)) {}  // NOLINT(google-explicit-constructor)
+  void operator+=(const FloatTerm& term);
+  float value() const { return sum_ + 0.0F; }
+
+ private:
+  float sum_;
 };
 
 // The elements of an integer tensor of at most 32 bits (not uint32), widened.

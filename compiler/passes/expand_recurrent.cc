@@ -37,6 +37,7 @@ class RecurrentParts {
     loop.domain = kEtch;
     loop.op = find_op(kEtch, "RecurrentLoop");
     loop.params = node_.params;
+    loop.float_steps = node_.float_steps;
     loop.inputs = std::move(inputs);
     graph_.nodes.push_back(std::move(loop));
   }

@@ -400,6 +400,7 @@ bool resolve_node(Graph& graph, Node& node, Sink& sink) {
     return false;
   }
   if (!check_arity(node, sink)) return false;
+  node.float_steps = graph.float_steps;
   ResolveContext context(graph, node, sink);
   node.op->resolve(context);
   if (!context.failed()) context.report_unused_attributes();

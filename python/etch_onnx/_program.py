@@ -52,6 +52,7 @@ class Options(TypedDict, total=False):
     external_data: Path
     limit: Mapping[str, int]
     qdq: str
+    float_products: str
     requantize: str
     strict_integer: bool
     split_rows: int

@@ -7,6 +7,8 @@
 #include <sstream>
 #include <string>
 
+#include "templates/external/float_planes.h"
+#include "templates/external/half_weights.h"
 #include "templates/external/rows.h"
 #include "templates/external/select.h"
 #include "tests/support/paths.h"
@@ -25,7 +27,7 @@ TEST(ExternalDescriptors, EveryIsCalledBetweenGuards) {
   const std::filesystem::path folder = std::filesystem::path(source_dir()) / "templates/external";
   const std::string tests = text_of_file(folder / "external_test.cc") +
                             text_of_file(folder / "external_products_test.cc");
-  const std::regex descriptor(R"(struct (\w+) : RuntimeFunction)");
+  const std::regex descriptor(R"(struct (\w+) : (?:Runtime|Product)Function)");
   int found = 0;
   for (const auto& entry : std::filesystem::directory_iterator(folder)) {
     if (entry.path().extension() != ".h") continue;
@@ -43,6 +45,17 @@ TEST(ExternalDescriptors, EveryIsCalledBetweenGuards) {
 TEST(ExternalDescriptors, AreNamedAfterTheirFunctionWhateverOthersTake) {
   EXPECT_EQ((external::ArgExtreme<rt::Above, float>{}.name()), "arg_extreme<rt::Above, float>");
   EXPECT_EQ((external::TopK<rt::Above, float>{}.name()), "top_k<rt::Above, float>");
+}
+
+TEST(ExternalDescriptors, OfProductsNameTheirStepsWhereTheseAreFused) {
+  const auto fused = [](const auto& function) { return function.with(FloatSteps::kFused).name(); };
+  EXPECT_EQ(external::FloatConv<false>{}.with(FloatSteps::kSeparate).name(), "float_conv");
+  EXPECT_EQ(fused(external::FloatConv<false>{}), "float_conv<rt::Fused>");
+  EXPECT_EQ(fused(external::FloatConv<true>{}), "float_depthwise<rt::Fused>");
+  EXPECT_EQ(fused(external::HalfProduct<rt::WidenHalf>{}),
+            "half_product<rt::WidenHalf, rt::Fused>");
+  EXPECT_EQ(fused(external::FloatDepthwisePlanes<3, 4, 16>{}),
+            "float_depthwise_planes<3, 4, 16, rt::Fused>");
 }
 
 }  // namespace

@@ -16,13 +16,15 @@ const std::string& depthwise_lines_name() {
 }
 
 template <int kernel, int stride, int most>
-struct FloatDepthwiseLines : RuntimeFunction {
+struct FloatDepthwiseLines : ProductFunction<FloatDepthwiseLines<kernel, stride, most>> {
   FloatDepthwiseLines()
-      : RuntimeFunction(depthwise_lines_name<kernel, stride, most>(),
-                        "etch_float_depthwise_lines.h", FloatUse::kUsed) {}
+      : ProductFunction<FloatDepthwiseLines>(depthwise_lines_name<kernel, stride, most>(),
+                                             "etch_float_depthwise_lines.h") {}
   void operator()(const rt::FloatConvShape& s, const rt::FloatEnd& end, const float* x,
                   const float* w, const float* c, float* y) const {
-    rt::float_depthwise_lines<kernel, stride, most>(s, end, x, w, c, y);
+    this->in_steps([&](auto steps) {
+      rt::float_depthwise_lines<kernel, stride, most, decltype(steps)>(s, end, x, w, c, y);
+    });
   }
   auto spans(const rt::FloatConvShape& s, const rt::FloatEnd& end, const float* x, const float* w,
              const float* c, float* y) const {

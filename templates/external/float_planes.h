@@ -12,11 +12,11 @@
 namespace etch::external {
 
 // `lines` is memory that the copies of x take.
-struct FloatPlanes : RuntimeFunction {
-  FloatPlanes() : RuntimeFunction("float_planes", "etch_float_planes.h", FloatUse::kUsed) {}
+struct FloatPlanes : ProductFunction<FloatPlanes> {
+  FloatPlanes() : ProductFunction("float_planes", "etch_float_planes.h") {}
   void operator()(const rt::FloatConvShape& s, const rt::FloatEnd& end, const float* x,
                   const float* w, const float* c, float* y, float* lines) const {
-    rt::float_planes(s, end, x, w, c, y, lines);
+    in_steps([&](auto steps) { rt::float_planes<decltype(steps)>(s, end, x, w, c, y, lines); });
   }
   auto spans(const rt::FloatConvShape& s, const rt::FloatEnd& end, const float* x, const float* w,
              const float* c, float* y, float* lines) const {
@@ -27,13 +27,14 @@ struct FloatPlanes : RuntimeFunction {
 };
 
 // `memory` is for floats_of_phases().
-struct FloatTransposedPlanes : RuntimeFunction {
+struct FloatTransposedPlanes : ProductFunction<FloatTransposedPlanes> {
   FloatTransposedPlanes()
-      : RuntimeFunction("float_transposed_planes", "etch_float_transposed_planes.h",
-                        FloatUse::kUsed) {}
+      : ProductFunction("float_transposed_planes", "etch_float_transposed_planes.h") {}
   void operator()(const rt::FloatConvShape& s, const rt::FloatEnd& end, const float* x,
                   const float* w, const float* c, float* y, float* memory) const {
-    rt::float_transposed_planes(s, end, x, w, c, y, memory);
+    in_steps([&](auto steps) {
+      rt::float_transposed_planes<decltype(steps)>(s, end, x, w, c, y, memory);
+    });
   }
   auto spans(const rt::FloatConvShape& s, const rt::FloatEnd& end, const float* x, const float* w,
              const float* c, float* y, float* memory) const {
@@ -51,13 +52,15 @@ const std::string& depthwise_planes_name() {
 }
 
 template <int size, int rows, int most>
-struct FloatDepthwisePlanes : RuntimeFunction {
+struct FloatDepthwisePlanes : ProductFunction<FloatDepthwisePlanes<size, rows, most>> {
   FloatDepthwisePlanes()
-      : RuntimeFunction(depthwise_planes_name<size, rows, most>(), "etch_float_depthwise_planes.h",
-                        FloatUse::kUsed) {}
+      : ProductFunction<FloatDepthwisePlanes>(depthwise_planes_name<size, rows, most>(),
+                                              "etch_float_depthwise_planes.h") {}
   void operator()(const rt::FloatConvShape& s, const rt::FloatEnd& end, const float* x,
                   const float* w, const float* c, float* y, float* lines) const {
-    rt::float_depthwise_planes<size, rows, most>(s, end, x, w, c, y, lines);
+    this->in_steps([&](auto steps) {
+      rt::float_depthwise_planes<size, rows, most, decltype(steps)>(s, end, x, w, c, y, lines);
+    });
   }
   auto spans(const rt::FloatConvShape& s, const rt::FloatEnd& end, const float* x, const float* w,
              const float* c, float* y, float* lines) const {

@@ -29,13 +29,14 @@ inline Span span_of_widened(const rt::FloatConvShape& s, int columns, const floa
 }
 
 template <class Form>
-struct HalfProduct : RuntimeFunction {
+struct HalfProduct : ProductFunction<HalfProduct<Form>> {
   HalfProduct()
-      : RuntimeFunction(instance_name<HalfProduct, Form>("half_product"), kHalfWeights,
-                        FloatUse::kUsed) {}
+      : ProductFunction<HalfProduct>(instance_name<HalfProduct, Form>("half_product"),
+                                     kHalfWeights) {}
   void operator()(const rt::FloatConvShape& s, const rt::FloatEnd& end, const float* x,
                   const std::uint16_t* w, const float* c, float* y) const {
-    rt::half_product<Form>(s, end, x, w, c, y);
+    this->in_steps(
+        [&](auto steps) { rt::half_product<Form, decltype(steps)>(s, end, x, w, c, y); });
   }
   auto spans(const rt::FloatConvShape& s, const rt::FloatEnd& end, const float* x,
              const std::uint16_t* w, const float* c, float* y) const {
@@ -44,13 +45,15 @@ struct HalfProduct : RuntimeFunction {
 };
 
 template <class Form>
-struct WidenedConv : RuntimeFunction {
+struct WidenedConv : ProductFunction<WidenedConv<Form>> {
   WidenedConv()
-      : RuntimeFunction(instance_name<WidenedConv, Form>("widened_conv"), kHalfWeights,
-                        FloatUse::kUsed) {}
+      : ProductFunction<WidenedConv>(instance_name<WidenedConv, Form>("widened_conv"),
+                                     kHalfWeights) {}
   void operator()(const rt::FloatConvShape& s, const rt::FloatEnd& end, int columns, const float* x,
                   const std::uint16_t* w, const float* c, float* y, float* widened) const {
-    rt::widened_conv<Form>(s, end, columns, x, w, c, y, widened);
+    this->in_steps([&](auto steps) {
+      rt::widened_conv<Form, decltype(steps)>(s, end, columns, x, w, c, y, widened);
+    });
   }
   auto spans(const rt::FloatConvShape& s, const rt::FloatEnd& end, int columns, const float* x,
              const std::uint16_t* w, const float* c, float* y, float* widened) const {

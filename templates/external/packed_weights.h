@@ -5,6 +5,7 @@
 #include "runtime/etch_packed_integers.h"
 #include "runtime/etch_packed_weights.h"
 #include "templates/external.h"
+#include "templates/external/float_steps.h"
 
 namespace etch {
 
@@ -40,14 +41,16 @@ inline std::int64_t packed_bytes(std::int64_t depth, std::int64_t block, int bit
 }
 
 template <int bits, class Zero>
-struct PackedProduct : RuntimeFunction {
+struct PackedProduct : ProductFunction<PackedProduct<bits, Zero>> {
   PackedProduct()
-      : RuntimeFunction(packed_product_name<bits, Zero>(), "etch_packed_weights.h",
-                        FloatUse::kUsed) {}
+      : ProductFunction<PackedProduct>(packed_product_name<bits, Zero>(), "etch_packed_weights.h") {
+  }
   void operator()(const rt::PackedProduct& s, const float* a, const std::uint8_t* w,
                   const float* scales, const Zero* zeros, const float* bias, float* widened,
                   float* y) const {
-    rt::packed_product<bits, Zero>(s, a, w, scales, zeros, bias, widened, y);
+    this->in_steps([&](auto steps) {
+      rt::packed_product<bits, Zero, decltype(steps)>(s, a, w, scales, zeros, bias, widened, y);
+    });
   }
   auto spans(const rt::PackedProduct& s, const float* a, const std::uint8_t* w, const float* scales,
              const Zero* zeros, const float* bias, float* widened, float* y) const {

@@ -10,6 +10,7 @@
 #include "runtime/etch_pool_lines.h"
 #include "runtime/etch_products.h"
 #include "templates/external.h"
+#include "templates/external/float_steps.h"
 
 namespace etch::external {
 
@@ -220,18 +221,20 @@ struct FloatPool : RuntimeFunction {
 
 // Of float_depthwise() one channel of x belongs to each group, the next to it.
 template <bool depthwise>
-struct FloatConv : RuntimeFunction {
+struct FloatConv : ProductFunction<FloatConv<depthwise>> {
   FloatConv()
-      : RuntimeFunction(depthwise ? "float_depthwise" : "float_conv",
-                        depthwise ? "etch_float_depthwise.h" : "etch_float_products.h",
-                        FloatUse::kUsed) {}
+      : ProductFunction<FloatConv>(depthwise ? "float_depthwise" : "float_conv",
+                                   depthwise ? "etch_float_depthwise.h" : "etch_float_products.h") {
+  }
   void operator()(const rt::FloatConvShape& s, const rt::FloatEnd& end, const float* x,
                   const float* w, const float* c, float* y) const {
-    if constexpr (depthwise) {
-      rt::float_depthwise(s, end, x, w, c, y);
-    } else {
-      rt::float_conv(s, end, x, w, c, y);
-    }
+    this->in_steps([&](auto steps) {
+      if constexpr (depthwise) {
+        rt::float_depthwise<decltype(steps)>(s, end, x, w, c, y);
+      } else {
+        rt::float_conv<decltype(steps)>(s, end, x, w, c, y);
+      }
+    });
   }
   auto spans(const rt::FloatConvShape& s, const rt::FloatEnd& end, const float* x, const float* w,
              const float* c, float* y) const {
@@ -253,11 +256,11 @@ struct FloatConv : RuntimeFunction {
   }
 };
 
-struct FloatIndirect : RuntimeFunction {
-  FloatIndirect() : RuntimeFunction("float_indirect", "etch_float_indirect.h", FloatUse::kUsed) {}
+struct FloatIndirect : ProductFunction<FloatIndirect> {
+  FloatIndirect() : ProductFunction("float_indirect", "etch_float_indirect.h") {}
   void operator()(const rt::FloatConvShape& s, const rt::FloatEnd& end, const float* x,
                   const float* w, const float* c, float* y, float* zeros) const {
-    rt::float_indirect(s, end, x, w, c, y, zeros);
+    in_steps([&](auto steps) { rt::float_indirect<decltype(steps)>(s, end, x, w, c, y, zeros); });
   }
   auto spans(const rt::FloatConvShape& s, const rt::FloatEnd& end, const float* x, const float* w,
              const float* c, float* y, float* zeros) const {
@@ -266,11 +269,11 @@ struct FloatIndirect : RuntimeFunction {
   }
 };
 
-struct FloatColumn : RuntimeFunction {
-  FloatColumn() : RuntimeFunction("float_column", "etch_float_products.h", FloatUse::kUsed) {}
+struct FloatColumn : ProductFunction<FloatColumn> {
+  FloatColumn() : ProductFunction("float_column", "etch_float_products.h") {}
   void operator()(const rt::FloatConvShape& s, const rt::FloatEnd& end, const float* x,
                   const float* w, const float* c, float* y) const {
-    rt::float_column(s, end, x, w, c, y);
+    in_steps([&](auto steps) { rt::float_column<decltype(steps)>(s, end, x, w, c, y); });
   }
   auto spans(const rt::FloatConvShape& s, const rt::FloatEnd& end, const float* x, const float* w,
              const float* c, float* y) const {

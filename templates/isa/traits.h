@@ -68,6 +68,7 @@ struct IsaTraits {
   bool loads_too_far_ahead = false;   // gcc's first scheduling pass spills sums
   bool vectorized = true;             // false: plain C++, which a compiler may vectorize itself
   bool calls_lose_vectors = false;    // no register of vectors keeps its value across a call
+  bool fused_steps = false;           // a * b + c of floats, rounded once, is an instruction
   Objective objective = Objective::kBalanced;  // set per compilation, not by a target
 
   bool starts_two = false;  // a load starts together with a multiplication: tiles of kDsp alternate

@@ -114,6 +114,7 @@ std::vector<Case> attention_cases(int rounds) {
 }
 
 TEST(Attention, NativelyInBlocks) { expect_native_agrees(attention_cases(18)); }
+TEST(Attention, NativelyInFusedBlocks) { expect_native_agrees(fused(attention_cases(18))); }
 
 TEST(Attention, IsOneStep) {
   for (const Case& each : attention_cases(12)) {
@@ -128,7 +129,9 @@ TEST(Attention, IsOneStep) {
 class CompiledAttention : public testing::TestWithParam<const char*> {};
 
 TEST_P(CompiledAttention, AgreesWithTheReferences) {
-  expect_compiled_agrees(thinned(attention_cases(12), GetParam()), GetParam());
+  std::vector<Case> cases = thinned(attention_cases(12), GetParam());
+  add_cases(cases, thinned(fused(attention_cases(6)), GetParam()));
+  expect_compiled_agrees(cases, GetParam());
 }
 
 TEST(Attention, GivesCleanCode) { expect_clean_code(attention_cases(6), "scalar"); }

@@ -135,6 +135,8 @@ std::vector<Case> every_kind_of_step() {
   add_cases(all, other_operators(n));
   add_cases(all, small_networks(n));
   add_cases(all, float_matrices(n));
+  add_cases(all, fused(float_matrices(2 * n)));
+  add_cases(all, fused(float_edges(4 * n)));
   return all;
 }
 

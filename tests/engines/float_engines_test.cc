@@ -24,6 +24,15 @@ namespace {
 
 TEST(FloatEngines, NativelyInConvolutions) { expect_native_agrees(float_convolutions(300)); }
 TEST(FloatEngines, NativelyInDecoders) { expect_native_agrees(float_decoders(100)); }
+TEST(FloatEngines, NativelyAtEdges) { expect_native_agrees(float_edges(100)); }
+TEST(FloatEngines, NativelyInFusedConvolutions) {
+  expect_native_agrees(fused(float_convolutions(300)));
+}
+TEST(FloatEngines, NativelyInFusedDecoders) { expect_native_agrees(fused(float_decoders(60))); }
+TEST(FloatEngines, NativelyInFusedMatrixProducts) {
+  expect_native_agrees(fused(float_matrices(200)));
+}
+TEST(FloatEngines, NativelyAtFusedEdges) { expect_native_agrees(fused(float_edges(200))); }
 // What a weight meets in the padding counts as nothing, not as 0 times infinity.
 TEST(FloatEngines, NativelyInConvolutionsWithInfiniteWeights) {
   for (const std::int64_t inputs : {1, 2}) {  // depthwise, and not
@@ -279,6 +288,10 @@ std::vector<Case> sample() {
   std::vector<Case> all = float_convolutions(20 * times);
   add_cases(all, float_decoders(6 * times));
   add_cases(all, float_matrices(15 * times));
+  add_cases(all, fused(float_convolutions(12 * times)));
+  add_cases(all, fused(float_decoders(4 * times)));
+  add_cases(all, fused(float_matrices(8 * times)));
+  add_cases(all, fused(float_edges(20 * times)));
   add_cases(all, float_rows(40 * times));
   add_cases(all, sums_of_several_rows());
   add_cases(all, pools_of_lines());
@@ -332,6 +345,7 @@ TEST_P(FloatCode, CompilesWithoutWarningsAndNeedsOnlyMemcpyAndMemset) {
   std::vector<Case> cases = float_convolutions(6);
   add_cases(cases, float_decoders(3));
   add_cases(cases, float_matrices(6));
+  add_cases(cases, fused(float_convolutions(6)));
   add_cases(cases, float_rows(30));
   add_cases(cases, normalized_rows(4));
   const Programs all(std::move(cases), *GetParam());

@@ -181,10 +181,14 @@ std::vector<Case> half_cases(int n) {
 
 TEST(HalfWeightsEngines, Natively) { expect_native_agrees(half_cases(90)); }
 
+TEST(HalfWeightsEngines, NativelyInFusedProducts) { expect_native_agrees(fused(half_cases(54))); }
+
 class HalfWeightsCode : public testing::TestWithParam<const char*> {};
 
 TEST_P(HalfWeightsCode, AgreesWithTheReference) {
-  expect_compiled_agrees(thinned(half_cases(54), GetParam()), GetParam());
+  std::vector<Case> cases = thinned(half_cases(54), GetParam());
+  add_cases(cases, thinned(fused(half_cases(18)), GetParam()));
+  expect_compiled_agrees(cases, GetParam());
 }
 
 INSTANTIATE_TEST_SUITE_P(Targets, HalfWeightsCode, testing::ValuesIn(all_targets_but({})),

@@ -152,10 +152,16 @@ std::vector<Case> packed_weights_samples(int products, int dequantizations, int 
 
 TEST(PackedWeightsEngines, Natively) { expect_native_agrees(packed_weights_samples(54, 30, 12)); }
 
+TEST(PackedWeightsEngines, NativelyInFusedProducts) {
+  expect_native_agrees(fused(packed_weights_samples(36, 12, 0)));
+}
+
 class PackedWeightsCode : public testing::TestWithParam<const char*> {};
 
 TEST_P(PackedWeightsCode, AgreesWithTheReference) {
-  expect_compiled_agrees(thinned(packed_weights_samples(18, 6, 3), GetParam()), GetParam());
+  std::vector<Case> cases = thinned(packed_weights_samples(18, 6, 3), GetParam());
+  add_cases(cases, thinned(fused(packed_weights_samples(9, 3, 0)), GetParam()));
+  expect_compiled_agrees(cases, GetParam());
 }
 
 TEST(PackedWeightsEngines, GiveCleanCode) {

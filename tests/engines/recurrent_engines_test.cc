@@ -17,10 +17,16 @@ TEST(RecurrentEngines, NativelyWithTilesOfSeveralStates) {
   expect_native_agrees(quantized_recurrent_layers());
 }
 
+TEST(RecurrentEngines, NativelyInFusedProducts) {
+  expect_native_agrees(fused(recurrent_layers(30)));
+}
+
 class RecurrentCode : public testing::TestWithParam<const char*> {};
 
 TEST_P(RecurrentCode, GivesTheBitsOfTheReference) {
-  expect_compiled_agrees(thinned(recurrent_layers(12), GetParam()), GetParam());
+  std::vector<Case> cases = thinned(recurrent_layers(12), GetParam());
+  add_cases(cases, thinned(fused(recurrent_layers(6)), GetParam()));
+  expect_compiled_agrees(cases, GetParam());
 }
 
 INSTANTIATE_TEST_SUITE_P(Cells, RecurrentCode, testing::ValuesIn(all_targets_but({})),

@@ -70,6 +70,14 @@ std::vector<Case> thinned(std::vector<Case> cases, std::string_view target) {
   return thinned(std::move(cases), *find_target(target));
 }
 
+std::vector<Case> fused(std::vector<Case> cases) {
+  for (Case& each : cases) {
+    each.name += " fused";
+    each.float_steps = FloatSteps::kFused;
+  }
+  return cases;
+}
+
 void expect_native_agrees(const std::vector<Case>& cases, RequantizeMode requantize) {
   constexpr std::size_t kMany = 24;
   const std::vector<const IsaTraits*> targets = plans();

@@ -49,6 +49,9 @@ std::vector<Case> half_of(std::vector<Case> cases, std::size_t half);
 std::vector<Case> thinned(std::vector<Case> cases, const IsaTraits& isa);
 std::vector<Case> thinned(std::vector<Case> cases, std::string_view target);
 
+// The same networks with --float-products fused, under other names.
+std::vector<Case> fused(std::vector<Case> cases);
+
 // Appends.
 void add_cases(std::vector<Case>& to, std::vector<Case> more);
 

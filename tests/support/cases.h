@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "compiler/ir/float_steps.h"
 #include "compiler/ir/tensor.h"
 
 namespace etch {
@@ -38,6 +39,7 @@ struct Case {
   std::string name;  // says what is in it; unique
   std::string model;
   std::vector<Tensor> inputs;
+  FloatSteps float_steps = FloatSteps::kSeparate;
 };
 
 // What a convolution is made of. Sizes are per spatial axis.

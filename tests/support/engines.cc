@@ -17,6 +17,7 @@ namespace etch {
 std::vector<Tensor> reference_outputs(const Case& each) {
   Sink sink;
   std::optional<Graph> graph = import_model(each.model, {}, sink);
+  if (graph) graph->float_steps = each.float_steps;
   if (graph) resolve(*graph, sink);
   if (!graph || sink.has_errors()) {
     ADD_FAILURE() << each.name << " is refused:\n" << errors_of(sink);
@@ -33,8 +34,10 @@ std::unique_ptr<Program> compiled(const Case& each, std::string_view target,
   return compiled(each, options);
 }
 
-std::unique_ptr<Program> compiled(const Case& each, const CompileOptions& options) {
+std::unique_ptr<Program> compiled(const Case& each, const CompileOptions& chosen) {
   Sink sink;
+  CompileOptions options = chosen;
+  if (each.float_steps == FloatSteps::kFused) options.float_steps = each.float_steps;
   std::unique_ptr<Program> program = compile(each.model, options, sink);
   if (program == nullptr)
     ADD_FAILURE() << each.name << " is refused on " << options.target << ":\n" << errors_of(sink);

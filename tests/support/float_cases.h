@@ -17,6 +17,10 @@ std::vector<Case> float_decoders(int count);
 // MatMul with batches and vectors, Gemm with all its attributes; right-hand sides constant or not.
 std::vector<Case> float_matrices(int count);
 
+// MatMul, and Conv with padding, of numbers whose products are halfway between two floats, less
+// than half of the least one, or 0: sums that are ties, subnormal, or 0 of either sign.
+std::vector<Case> float_edges(int count);
+
 // AveragePool, PRelu, BatchNormalization, reductions, ArgMax and ArgMin in all their types.
 std::vector<Case> float_rows(int count);
 

@@ -45,6 +45,11 @@ class OneNode {
     return *this;
   }
 
+  OneNode& with(FloatSteps steps) {
+    graph_.float_steps = steps;
+    return *this;
+  }
+
   // Resolves; true without errors. Call once.
   bool resolve() {
     for (int i = 0; i < output_count_; ++i) {

@@ -35,6 +35,8 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--cases", default="*", metavar="PATTERN", help="only cases 'GROUP: NAME' that match; several: 'A|B'")
     parser.add_argument("--every", type=int, default=1, metavar="N", help="only each N-th case")
     parser.add_argument("--target", default="native", help="instruction set that Etch generates for")
+    parser.add_argument("--float-products", default="separate", choices=["separate", "fused", "both"],
+                        help="as `etch compile` has it; both: in turns, with the ratio of fused ones and their results as well")
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=0.02, help="per contender and round")
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE")
@@ -63,8 +65,11 @@ def chosen(options: argparse.Namespace) -> list:
     return [case for case in cases if is_chosen(case, options)][::options.every]
 
 
-def request_of(case, target: str) -> etch_runner.Request:
-    return etch_runner.Request(case.model, target)
+def requests_of(case, target: str, options: argparse.Namespace) -> dict[str, etch_runner.Request]:
+    """By how float products are rounded, the one that the page is about first."""
+    kinds = ["separate", "fused"] if options.float_products == "both" else [options.float_products]
+    return {kind: etch_runner.Request(case.model, target, options=("--float-products", kind) if kind == "fused" else ())
+            for kind in kinds}
 
 
 def reason_of(error: Exception) -> str:
@@ -73,14 +78,15 @@ def reason_of(error: Exception) -> str:
     return re.sub(r"/\S*/(?=\w+\.onnx)", "", line)
 
 
-def build_all(cases: list, target: str) -> dict[str, str]:
+def build_all(cases: list, target: str, options: argparse.Namespace) -> dict[str, str]:
     """Builds two at a time; what cannot be built, by title, with the reason."""
     faults = {}
 
     def build(numbered) -> None:
         number, case = numbered
         try:
-            etch_runner.build(request_of(case, target), BUILD / f"{number % 2}")
+            for request in requests_of(case, target, options).values():
+                etch_runner.build(request, BUILD / f"{number % 2}")
         except Exception as error:  # noqa: BLE001  # a cliff of its own
             faults[title(case)] = reason_of(error)
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
@@ -113,11 +119,18 @@ def in_rounds(timer: gate.Gate, callees: dict[str, gate.Callee], options: argpar
 def measure(number: int, case, timer: gate.Gate, target: str, options: argparse.Namespace) -> dict:
     session = ort_runner.Session(case.model, case.feeds, "all", 1)
     try:
-        network = etch_runner.Network(request_of(case, target), list(case.feeds.values()), BUILD / f"{number % 2}")
+        networks = {kind: etch_runner.Network(request, list(case.feeds.values()), BUILD / f"{number % 2}")
+                    for kind, request in requests_of(case, target, options).items()}
+        kind, network = next(iter(networks.items()))
         same = comparison(network.run(), session.run())
-        figures = in_rounds(timer, {"ort": session.callee(timer), "etch": network.callee("whole")}, options)
-        return {"group": case.group, "name": case.name, "ort_us": figures["ort"].median,
-                "etch_us": figures["etch"].median, "ratio": figures["ort"].median / figures["etch"].median,
+        callees = {name: each.callee("whole") for name, each in networks.items()}
+        figures = in_rounds(timer, {"ort": session.callee(timer), **callees}, options)
+        more = {}
+        if options.float_products == "both":
+            more = {"fused_ratio": figures["ort"].median / figures["fused"].median,
+                    "fused_outputs": comparison(networks["fused"].run(), session.run())}
+        return {"group": case.group, "name": case.name, "ort_us": figures["ort"].median, **more,
+                "etch_us": figures[kind].median, "ratio": figures["ort"].median / figures[kind].median,
                 "doubtful": any(one.doubtful for one in figures.values()), "outputs": same,
                 "flash": network.facts.flash_bytes, "text": network.facts.text_bytes,
                 "build_cpu_s": round(network.facts.build_cpu_s, 2)}
@@ -221,7 +234,7 @@ def main() -> int:
         sys.exit("cliff-map: build/release/bin/etch is missing; see CONTRIBUTING.md")
     target = etch_runner.best_target() if options.target == "native" else options.target
     BUILD.mkdir(parents=True, exist_ok=True)
-    faults = build_all(cases, target)
+    faults = build_all(cases, target, options)
     if options.build:
         print(f"{len(cases) - len(faults)} of {len(cases)} cases are built")
         return 0
@@ -235,7 +248,9 @@ def main() -> int:
         except Exception as error:  # noqa: BLE001  # ONNX Runtime may refuse it too
             faults[title(case)] = reason_of(error)
             continue
-        print(f"{rows[-1]['ratio']:7.2f}  {title(case)}  {rows[-1]['outputs']}", flush=True)
+        row = rows[-1]
+        fused = f"{row['fused_ratio']:7.2f}  {row['fused_outputs']}" if "fused_ratio" in row else ""
+        print(f"{row['ratio']:7.2f}  {title(case)}  {row['outputs']}{fused}", flush=True)
     result = {"machine": machine(target), "command": command_of(sys.argv[1:]), "rows": rows,
               "faults": faults}
     return report(result, options)

@@ -81,6 +81,7 @@ struct ReportData {
   std::string
       options;  // that made it, as the command line spells them; those with a default are left out
   bool float_requantization = true;
+  bool may_fuse = false;  // fused products of floats would be instructions, and nobody asked
   std::int64_t macs = 0;
   std::int64_t float_macs = 0;   // of macs
   std::int64_t flash_bytes = 0;  // weights and tables

@@ -221,6 +221,8 @@ ReportData gather_report(const Program& program, const EmitOptions& options,
   data.producer = printable(program.producer);
   data.options = program.options;
   data.float_requantization = program.isa.float_requantization;
+  data.may_fuse = program.isa.fused_steps &&
+                  program.options.find(" --float-products fused") == std::string::npos;
   data.macs = program.macs;
   data.float_macs = program.float_macs;
   data.flash_bytes = constant_bytes(program);

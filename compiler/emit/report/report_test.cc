@@ -384,6 +384,21 @@ TEST(Verdict, NamesTheOptionThatMakesIntegersOfFloats) {
             "--qdq all computes 0.5 % of the multiplications in integers instead");
 }
 
+TEST(Verdict, NamesTheOptionThatFusesAGoodPartOfTheProducts) {
+  ReportData data = mixed_report();
+  data.may_fuse = true;
+  data.float_macs = 200;
+  for (const std::string& sentence : verdict(data))
+    EXPECT_EQ(sentence.find("--float-products"), std::string::npos) << sentence;
+  data.float_macs = 201;
+  EXPECT_EQ(verdict(data)[2],
+            "--float-products fused rounds product and sum at once, faster on this target, in "
+            "20 % of the multiplications; last bits differ");
+  data.may_fuse = false;
+  for (const std::string& sentence : verdict(data))
+    EXPECT_EQ(sentence.find("--float-products"), std::string::npos) << sentence;
+}
+
 TEST(Verdict, DoesNotCallAFloatNetworkQuantized) {
   ReportData data = mixed_report();
   data.float_macs = data.macs;

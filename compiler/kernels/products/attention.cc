@@ -35,14 +35,14 @@ std::int64_t macs_of(const MatMulGeometry& g) {
   return element_count(g.batch) * g.rows * g.depth * g.cols;
 }
 
-std::unique_ptr<AttentionStep> make_attention(const AttentionGeometry& g) {
+std::unique_ptr<AttentionStep> make_attention(const AttentionGeometry& g, FloatSteps steps) {
   auto step = std::make_unique<AttentionStep>();
   step->kind = "attention";
   step->summary =
       cat("attention of ", counted(g.scores.rows, "row"), ", ", g.scores.depth, " wide, over ",
           counted(g.scores.cols, "column"), " of ", g.mixed.cols, " values");
   step->macs = step->float_macs = macs_of(g.scores) + macs_of(g.mixed);
-  step->facts.emplace_back("sums in order of position, each step rounded");
+  step->facts.emplace_back(cat("sums in order of position, ", how_rounded(steps)));
   return step;
 }
 
@@ -65,7 +65,7 @@ rt::PackShape panels_for(Lowering& lowering, const Node& node, int input, const 
 
 void add_attention(Lowering& lowering, const Node& node, const AttentionGeometry& g) {
   if (refuse_empty(lowering, node)) return;
-  auto step = make_attention(g);
+  auto step = make_attention(g, lowering.float_steps());
   StepArguments arguments(lowering, node, *step);
   const rt::PackShape key_panels = panels_for(lowering, node, g.keys, g.scores);
   const rt::PackShape value_panels = panels_for(lowering, node, g.values, g.mixed);
@@ -88,6 +88,7 @@ void add_attention(Lowering& lowering, const Node& node, const AttentionGeometry
   AttentionPlan& plan = step->plan;
   if (key_panels.panel != rt::kPanel) plan.scores.panel = key_panels.panel;
   if (value_panels.panel != rt::kPanel) plan.mixed.panel = value_panels.panel;
+  plan.steps = lowering.float_steps();
   plan.changes = std::move(changes);
   plan.queries = queries.argument;
   plan.keys = keys.argument;

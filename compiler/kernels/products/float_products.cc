@@ -51,12 +51,14 @@ namespace {
 
 constexpr char kPanels[] = "panels of columns, see etch_float_products.h";
 
-std::unique_ptr<FloatProductStep> make_step(FloatProductDescription description) {
+std::unique_ptr<FloatProductStep> make_step(const Lowering& lowering,
+                                            FloatProductDescription description) {
   auto step = std::make_unique<FloatProductStep>();
   step->kind = std::move(description.kind);
   step->summary = std::move(description.summary);
   step->macs = step->float_macs = description.macs;
-  step->facts.emplace_back("sums in order of kernel position, then of channel, each step rounded");
+  step->facts.emplace_back(cat("sums in order of kernel position, then of channel, ",
+                               how_rounded(lowering.float_steps())));
   return step;
 }
 
@@ -125,8 +127,10 @@ bool keep_halves(Lowering& lowering, const Node& node, StepArguments& arguments,
   return true;
 }
 
-// Tells the plan where its operands are.
-void place(FloatProductPlan& plan, const Input& x, const Input& w, const Input& c, int y) {
+// Tells the plan where its operands are, and how its sums take a product.
+void place(const Lowering& lowering, FloatProductPlan& plan, const Input& x, const Input& w,
+           const Input& c, int y) {
+  plan.steps = lowering.float_steps();
   plan.x = x.argument;
   plan.w = w.argument;
   plan.c = c.argument;
@@ -139,7 +143,7 @@ bool add_columns_of_taps(Lowering& lowering, const Node& node, const ConvGeometr
   if (!taps_stay_apart(g) || lowering.is_constant(node, 0) || !lowering.is_constant(node, 1) ||
       (biased && !lowering.is_constant(node, 2)))
     return false;
-  auto step = make_step(describe_float_conv(g, false));
+  auto step = make_step(lowering, describe_float_conv(g, false));
   StepArguments arguments(lowering, node, *step);
   const Input x = arguments.memory(lowering.ordered(node, 0, order_of(g)), "x");
   const View y = lowering.new_output(node, 0, order_of(g));
@@ -153,7 +157,7 @@ bool add_columns_of_taps(Lowering& lowering, const Node& node, const ConvGeometr
   step->plan = plan_columns_of_taps(g, channels_first(x.view, g.layout), to, inner);
   step->plan.end.c_column = biased ? 1 : 0;
   keep_halves(lowering, node, arguments, *step);
-  place(step->plan, x, w, bias, arguments.output("y", y));
+  place(lowering, step->plan, x, w, bias, arguments.output("y", y));
   arguments.add(std::move(step));
   return true;
 }
@@ -196,7 +200,7 @@ struct PlaneOperands {
 
 void add_planes_step(Lowering& lowering, const Node& node, const ConvGeometry& g,
                      const FloatProductPlan& plan, const PlaneOperands& operands, AfterConv after) {
-  auto step = make_step(describe_float_conv(g, is_depthwise(g)));
+  auto step = make_step(lowering, describe_float_conv(g, is_depthwise(g)));
   step->summary += ", of planes";
   step->plan = plan;
   StepArguments arguments(lowering, node, *step);
@@ -208,7 +212,7 @@ void add_planes_step(Lowering& lowering, const Node& node, const ConvGeometry& g
   set_relu(*step, after);
   step->plan.lines =
       arguments.scratch("lines", lowering.scratch(DType::kF32, floats_of_lines(plan)));
-  place(step->plan, x, w, bias, arguments.output("y", operands.y));
+  place(lowering, step->plan, x, w, bias, arguments.output("y", operands.y));
   arguments.add(std::move(step));
 }
 
@@ -266,7 +270,7 @@ void add_float_conv(Lowering& lowering, const Node& node, const ConvGeometry& g,
     return;
   const bool constant_x = lowering.is_constant(node, 0);
   const bool depthwise = is_depthwise(g) && !constant_x;
-  auto step = make_step(describe_float_conv(g, depthwise));
+  auto step = make_step(lowering, describe_float_conv(g, depthwise));
   StepArguments arguments(lowering, node, *step);
   const Input x =
       constant_x ? arguments.data(lowering.constant(node, 0), "x", "row-major, as in the model")
@@ -287,7 +291,7 @@ void add_float_conv(Lowering& lowering, const Node& node, const ConvGeometry& g,
     read_zeros(lowering, arguments, step->plan);
   step->plan.end.c_column = bias.parameter_step();
   set_relu(*step, after);
-  place(step->plan, x, w, bias, arguments.output("y", y));
+  place(lowering, step->plan, x, w, bias, arguments.output("y", y));
   arguments.add(std::move(step));
 }
 
@@ -295,7 +299,7 @@ namespace {
 
 // See has_dense_columns().
 void add_single_row(Lowering& lowering, const Node& node, const MatMulGeometry& g) {
-  auto step = make_step(describe_float_matmul(g));
+  auto step = make_step(lowering, describe_float_matmul(g));
   StepArguments arguments(lowering, node, *step);
   const Input a = arguments.parameter(0, "a");
   const Input b = arguments.input(1, "b");
@@ -303,7 +307,7 @@ void add_single_row(Lowering& lowering, const Node& node, const MatMulGeometry& 
   const View y = lowering.new_output(node, 0, row_major(static_cast<int>(g.output.size())));
   step->plan = plan_single_row(g, b.view, y);
   take_rows_as_lanes(step->plan, lowering.isa().lanes);
-  place(step->plan, b, a, nothing, arguments.output("y", y));
+  place(lowering, step->plan, b, a, nothing, arguments.output("y", y));
   arguments.add(std::move(step));
 }
 
@@ -315,7 +319,7 @@ void add_float_matmul(Lowering& lowering, const Node& node, const MatMulGeometry
       has_dense_columns(g, lowering.view(node, 1), lowering.isa().lanes)) {
     return add_single_row(lowering, node, g);
   }
-  auto step = make_step(describe_float_matmul(g));
+  auto step = make_step(lowering, describe_float_matmul(g));
   StepArguments arguments(lowering, node, *step);
   const Input a = arguments.input(0, "a");
   rt::PackShape shape = pack_shape(g);
@@ -332,14 +336,14 @@ void add_float_matmul(Lowering& lowering, const Node& node, const MatMulGeometry
   if (shape.panel != rt::kPanel) step->plan.shape.panel = shape.panel;
   take_rows_as_lanes(step->plan, lowering.isa().lanes);
   keep_halves(lowering, node, arguments, *step);
-  place(step->plan, a, b, nothing, arguments.output("y", y));
+  place(lowering, step->plan, a, b, nothing, arguments.output("y", y));
   arguments.add(std::move(step));
 }
 
 void add_float_gemm(Lowering& lowering, const Node& node, const GemmGeometry& g,
                     GemmFactors factors) {
   if (refuse_empty(lowering, node)) return;
-  auto step = make_step(describe_float_gemm(g));
+  auto step = make_step(lowering, describe_float_gemm(g));
   StepArguments arguments(lowering, node, *step);
   const Input a = arguments.input(0, "a");
   rt::PackShape shape = pack_shape(g);
@@ -354,7 +358,7 @@ void add_float_gemm(Lowering& lowering, const Node& node, const GemmGeometry& g,
   step->plan.end = {factors.alpha, adds ? factors.beta : 1.0F, adds ? g.c_row_stride : 0,
                     adds ? g.c_col_stride : 0, 0};
   keep_halves(lowering, node, arguments, *step);
-  place(step->plan, a, b, c, arguments.output("y", y));
+  place(lowering, step->plan, a, b, c, arguments.output("y", y));
   arguments.add(std::move(step));
 }
 

@@ -130,14 +130,14 @@ Tensor zero_points(const PackedWeights& w, const Panels& panels) {
 }
 
 template <class Made>
-void describe(Made& step, const PackedWeights& w) {
+void describe(Made& step, const PackedWeights& w, FloatSteps steps) {
   step.kind = "matmul";
   step.summary = cat("float matrix product, ", w.rows, " x ", w.depth, " by ", w.depth, " x ",
                      w.cols, ", weights of ", w.bits, " bits in blocks of ", w.block,
                      w.quantizes_a ? ", rows quantized in blocks" : "");
   step.macs = step.float_macs = w.rows * w.depth * w.cols;
   step.facts.emplace_back(w.quantizes_a ? "sums of a block exact, of blocks in ascending order"
-                                        : "sums in order of the depth, each step rounded");
+                                        : cat("sums in order of the depth, ", how_rounded(steps)));
   step.plan.bits = w.bits;
   auto& shape = step.plan.shape;
   shape.rows = narrow(w.rows);
@@ -177,7 +177,8 @@ int add_y(Lowering& lowering, const Node& node, StepArguments& arguments) {
 
 void add_product_of_floats(Lowering& lowering, const Node& node, const PackedWeights& w, int bias) {
   auto step = std::make_unique<PackedWeightsStep>();
-  describe(*step, w);
+  describe(*step, w, lowering.float_steps());
+  step->plan.steps = lowering.float_steps();
   PackedWeightsPlan& plan = step->plan;
   rt::PackedProduct& shape = plan.shape;
   plan.float_zeros = w.float_zeros;
@@ -194,7 +195,7 @@ void add_product_of_floats(Lowering& lowering, const Node& node, const PackedWei
 void add_product_of_integers(Lowering& lowering, const Node& node, const PackedWeights& w,
                              int bias) {
   auto step = std::make_unique<PackedIntegersStep>();
-  describe(*step, w);
+  describe(*step, w, lowering.float_steps());
   PackedIntegersPlan& plan = step->plan;
   rt::PackedIntegers& shape = plan.shape;
   const int lanes = lowering.isa().lanes;

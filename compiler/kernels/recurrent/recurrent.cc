@@ -125,7 +125,9 @@ class Builder {
     step_->macs = r_.time * r_.batch * r_.gate_elements() * r_.hidden;
     if (r_.weights == Recurrence::Weights::kQuantized) return;
     step_->float_macs = step_->macs;
-    step_->facts.emplace_back("sums in order of the state's elements, each step rounded");
+    plan_.steps = lowering_.float_steps();
+    step_->facts.emplace_back(
+        cat("sums in order of the state's elements, ", how_rounded(plan_.steps)));
   }
 
   void set_sizes() {

@@ -4,7 +4,8 @@
 //   transB), optional C that broadcasts to [M, N]; float32. Attributes alpha, beta (default 1).
 //
 // y = fl(fl(alpha * sum) + fl(beta * C)) where sum adds A * B over k ascending, starts at 0, is
-// kept in float32 and rounds every product and every sum. Without C: fl(alpha * sum).
+// kept in float32 and rounds every product and every sum, or both at once
+// (--float-products fused). Without C: fl(alpha * sum).
 #pragma once
 
 #include "compiler/ops/matmul_geometry/geometry.h"

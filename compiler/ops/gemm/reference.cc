@@ -1,5 +1,6 @@
 // Gemm by its definition; see op.h for the order of the sum.
 #include "compiler/ops/gemm/op.h"
+#include "compiler/ops/reference_math.h"
 
 namespace etch {
 
@@ -13,9 +14,10 @@ std::vector<Tensor> reference_gemm(const Node& node, std::span<const Tensor* con
   const auto out = y.as<float>();
   for (std::int64_t m = 0; m < g.rows; ++m) {
     for (std::int64_t n = 0; n < g.cols; ++n) {
-      float sum = 0;
-      for (std::int64_t k = 0; k < g.depth; ++k) sum += a[g.a_index(m, k)] * b[g.b_index(k, n)];
-      float value = params.alpha * sum;
+      TermSum sum;
+      for (std::int64_t k = 0; k < g.depth; ++k)
+        sum += FloatTerm{a[g.a_index(m, k)], b[g.b_index(k, n)], node.float_steps};
+      float value = params.alpha * sum.value();
       if (c != nullptr) value += params.beta * c->as<float>()[g.c_index(m, n)];
       out[as_index(m * g.cols + n)] = value;
     }

@@ -4,7 +4,7 @@
 //   sizes broadcast; a 1-D operand is a single row or column: matmul_geometry/geometry.h.
 //
 // y[m, n] = sum over k, ascending, of a[m, k] * b[k, n]; it starts at 0, is kept in float32, and
-// every product and every sum is rounded.
+// every product and every sum is rounded, or both at once (--float-products fused).
 #pragma once
 
 #include "compiler/ops/matmul_geometry/geometry.h"

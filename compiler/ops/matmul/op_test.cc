@@ -29,6 +29,17 @@ TEST(MatMul, SumsInOrderOfDepth) {
   EXPECT_EQ(node.run().at(0), Tensor::of<float>({}, {0}));
 }
 
+TEST(MatMul, RoundsProductAndSumAtOnceWhereAskedFor) {
+  const float x = 0x1.000002p0F;
+  const auto product = [&](FloatSteps steps) {
+    OneNode node("MatMul");
+    node.input(Tensor::of<float>({2}, {1, x})).input(Tensor::of<float>({2}, {-0x1.000004p0F, x}));
+    return node.with(steps).run().at(0);
+  };
+  EXPECT_EQ(product(FloatSteps::kSeparate), Tensor::of<float>({}, {0}));
+  EXPECT_EQ(product(FloatSteps::kFused), Tensor::of<float>({}, {0x1p-46F}));
+}
+
 TEST(MatMul, OtherTypesAreRefused) {
   OneNode node("MatMul");
   node.input(Tensor(DType::kS64, {2})).input(Tensor(DType::kBF16, {2}));

@@ -1,5 +1,6 @@
 // MatMul by its definition; see op.h for the order of the sum.
 #include "compiler/ops/matmul/op.h"
+#include "compiler/ops/reference_math.h"
 
 namespace etch {
 
@@ -9,9 +10,12 @@ std::vector<Tensor> reference_matmul(const Node& node, std::span<const Tensor* c
   const auto b = inputs[1]->as<float>();
   Tensor y(DType::kF32, geometry.output);
   const auto out = y.as<float>();
-  run_matmul<float>(
-      geometry, [&](std::size_t ai, std::size_t bi, const MatMulElement&) { return a[ai] * b[bi]; },
-      [&](const MatMulElement& element, float sum) { out[element.y] = sum; });
+  run_matmul<TermSum>(
+      geometry,
+      [&](std::size_t ai, std::size_t bi, const MatMulElement&) {
+        return FloatTerm{a[ai], b[bi], node.float_steps};
+      },
+      [&](const MatMulElement& element, const TermSum& sum) { out[element.y] = sum.value(); });
   return {y};
 }
 

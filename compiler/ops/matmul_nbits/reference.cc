@@ -36,17 +36,16 @@ QuantizedBlock quantized(std::span<const float> a) {
 }
 
 float sum_of_floats(const MatMulNBits& p, const Inputs& in, std::span<const float> a,
-                    std::int64_t n) {
-  float sum = 0;
+                    std::int64_t n, FloatSteps steps) {
+  TermSum sum;
   for (std::int64_t k = 0; k < p.depth; ++k) {
     const float scale = in.scales[as_index(n * p.blocks + k / p.block)];
     const float integer =
         static_cast<float>(p.value_at(in.b, n, k)) - p.zero_at(in.zeros, n, k / p.block);
     const float weight = integer * scale;
-    const float product = a[as_index(k)] * weight;
-    sum += product;
+    sum += FloatTerm{a[as_index(k)], weight, steps};
   }
-  return sum;
+  return sum.value();
 }
 
 float sum_of_integers(const MatMulNBits& p, const Inputs& in, const std::vector<QuantizedBlock>& a,
@@ -90,8 +89,8 @@ std::vector<Tensor> reference_matmul_nbits(const Node& node,
     const auto a = inputs[0]->as<float>().subspan(as_index(m * p.depth), as_index(p.depth));
     const auto blocks = p.quantizes_a ? blocks_of(p, a) : std::vector<QuantizedBlock>{};
     for (std::int64_t n = 0; n < p.cols; ++n) {
-      const float sum =
-          p.quantizes_a ? sum_of_integers(p, in, blocks, n) : sum_of_floats(p, in, a, n);
+      const float sum = p.quantizes_a ? sum_of_integers(p, in, blocks, n)
+                                      : sum_of_floats(p, in, a, n, node.float_steps);
       out[as_index(m * p.cols + n)] = bias == nullptr ? sum : sum + bias->as<float>()[as_index(n)];
     }
   }

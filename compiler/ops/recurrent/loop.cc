@@ -55,8 +55,10 @@ class Operand {
 // One direction of the whole batch, whose states are quantized together.
 class DirectionLoop {
  public:
-  DirectionLoop(const Recurrence& r, std::span<const Tensor* const> inputs, std::int64_t d)
+  DirectionLoop(const Recurrence& r, FloatSteps steps, std::span<const Tensor* const> inputs,
+                std::int64_t d)
       : r_(r),
+        steps_(steps),
         d_(d),
         products_(inputs, LoopInput::kProducts),
         weights_(inputs, LoopInput::kWeights),
@@ -141,10 +143,11 @@ class DirectionLoop {
 
   float state_product(std::span<const float> h, std::int64_t b, std::int64_t n) const {
     if (r_.weights == Recurrence::Weights::kFloat) {
-      float sum = 0;
+      TermSum sum;
       for (std::int64_t k = 0; k < r_.hidden; ++k)
-        sum += h[as_index(k)] * weights_[(d_ * r_.gate_elements() + n) * r_.hidden + k];
-      return sum;
+        sum += FloatTerm{h[as_index(k)], weights_[(d_ * r_.gate_elements() + n) * r_.hidden + k],
+                         steps_};
+      return sum.value();
     }
     const std::vector<std::int64_t> w = weights_.tensor().integers();
     const std::int64_t zero =
@@ -226,6 +229,7 @@ class DirectionLoop {
   }
 
   const Recurrence& r_;
+  FloatSteps steps_;
   std::int64_t d_;
   Operand products_, weights_, bias_, lengths_, state_, cell_, peephole_, scale_, zero_;
   std::vector<float> h_, c_;
@@ -236,7 +240,8 @@ class DirectionLoop {
 
 }  // namespace
 
-std::vector<Tensor> recurrent_loop(const Recurrence& r, std::span<const Tensor* const> inputs) {
+std::vector<Tensor> recurrent_loop(const Recurrence& r, FloatSteps steps,
+                                   std::span<const Tensor* const> inputs) {
   const std::int64_t d = r.directions();
   const Shape state = r.batch_first ? Shape{r.batch, d, r.hidden} : Shape{d, r.batch, r.hidden};
   std::vector<Tensor> outputs;
@@ -244,7 +249,7 @@ std::vector<Tensor> recurrent_loop(const Recurrence& r, std::span<const Tensor* 
                                                   : Shape{r.time, d, r.batch, r.hidden});
   outputs.emplace_back(DType::kF32, state);
   if (r.cell == RecurrentCell::kLstm) outputs.emplace_back(DType::kF32, state);
-  for (std::int64_t i = 0; i < d; ++i) DirectionLoop(r, inputs, i).run(outputs);
+  for (std::int64_t i = 0; i < d; ++i) DirectionLoop(r, steps, inputs, i).run(outputs);
   return outputs;
 }
 

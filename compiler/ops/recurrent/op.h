@@ -42,7 +42,8 @@ struct RecurrentParams {
 float gate_function(const GateFunction& function, float x);
 
 // What the loop computes from `inputs` (LoopInput, null where omitted): Y, Y_h and, of LSTM, Y_c.
-std::vector<Tensor> recurrent_loop(const Recurrence& r, std::span<const Tensor* const> inputs);
+std::vector<Tensor> recurrent_loop(const Recurrence& r, FloatSteps steps,
+                                   std::span<const Tensor* const> inputs);
 
 std::vector<Tensor> reference_recurrent(const Node& node, std::span<const Tensor* const> inputs);
 

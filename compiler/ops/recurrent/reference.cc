@@ -14,17 +14,17 @@ namespace etch {
 namespace {
 
 // [rows, directions * gate_elements]
-Tensor float_products(const Recurrence& r, const Tensor& x, const Tensor& w) {
+Tensor float_products(const Recurrence& r, const Tensor& x, const Tensor& w, FloatSteps steps) {
   const std::int64_t rows = r.time * r.batch, columns = r.directions() * r.gate_elements();
   Tensor out(DType::kF32, {rows, columns});
   for (std::int64_t row = 0; row < rows; ++row) {
     for (std::int64_t n = 0; n < columns; ++n) {
-      float sum = 0;
+      TermSum sum;
       for (std::int64_t k = 0; k < r.input; ++k) {
-        sum +=
-            x.as<float>()[as_index(row * r.input + k)] * w.as<float>()[as_index(n * r.input + k)];
+        sum += FloatTerm{x.as<float>()[as_index(row * r.input + k)],
+                         w.as<float>()[as_index(n * r.input + k)], steps};
       }
-      out.as<float>()[as_index(row * columns + n)] = sum;
+      out.as<float>()[as_index(row * columns + n)] = sum.value();
     }
   }
   return out;
@@ -86,11 +86,11 @@ std::vector<Tensor> reference_recurrent(const Node& node, std::span<const Tensor
   const bool quantized = r.weights == Recurrence::Weights::kQuantized;
   std::vector<const Tensor*> all(inputs.begin(), inputs.end());
   all.resize(12, nullptr);
-  const Tensor products =
-      quantized ? integer_products(r, all) : float_products(r, *inputs[0], *inputs[1]);
+  const Tensor products = quantized ? integer_products(r, all)
+                                    : float_products(r, *inputs[0], *inputs[1], node.float_steps);
   std::vector<const Tensor*> loop{&products, all[2], all[3], all[4], all[5], all[6], all[7]};
   if (quantized) loop.insert(loop.end(), {all[10], all[11]});
-  std::vector<Tensor> outputs = recurrent_loop(r, loop);
+  std::vector<Tensor> outputs = recurrent_loop(r, node.float_steps, loop);
   outputs.resize(node.outputs.size());
   return outputs;
 }

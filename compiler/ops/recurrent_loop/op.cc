@@ -15,7 +15,8 @@ constexpr OpName kRecurrentLoopNames[] = {{kEtch, "RecurrentLoop", 1}};
 
 std::vector<Tensor> reference_recurrent_loop(const Node& node,
                                              std::span<const Tensor* const> inputs) {
-  std::vector<Tensor> outputs = recurrent_loop(params_of<RecurrentParams>(node).recurrence, inputs);
+  std::vector<Tensor> outputs =
+      recurrent_loop(params_of<RecurrentParams>(node).recurrence, node.float_steps, inputs);
   outputs.resize(node.outputs.size());
   return outputs;
 }

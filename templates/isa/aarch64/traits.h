@@ -23,6 +23,7 @@ inline constexpr IsaTraits k_aarch64{
     .epilogue_cycles = 14,
     .loads_too_far_ahead = true,
     .vectorized = true,
+    .fused_steps = true,
 };
 
 }  // namespace etch::isa

@@ -19,6 +19,7 @@ inline constexpr IsaTraits k_avx2{
     .epilogue_cycles = 14,
     .vectorized = true,
     .calls_lose_vectors = true,
+    .fused_steps = true,
 };
 
 }  // namespace etch::isa

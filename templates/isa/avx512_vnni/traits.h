@@ -18,6 +18,7 @@ inline constexpr IsaTraits k_avx512_vnni{
     .epilogue_cycles = 8.5,
     .vectorized = true,
     .calls_lose_vectors = true,
+    .fused_steps = true,
 };
 
 }  // namespace etch::isa

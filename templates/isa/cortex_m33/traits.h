@@ -6,7 +6,8 @@
 namespace etch::isa {
 
 inline constexpr IsaTraits k_cortex_m33 =
-    asking_for(with_assembly(scalar_code("cortex-m33", "Arm Cortex-M33 with FPU"), Assembly::kDsp),
+    asking_for(with_assembly(with_fused_steps(scalar_code("cortex-m33", "Arm Cortex-M33 with FPU")),
+                             Assembly::kDsp),
                "__ARM_FEATURE_DSP", "__ARM_FP");
 
 }  // namespace etch::isa

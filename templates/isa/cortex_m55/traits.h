@@ -6,7 +6,8 @@
 namespace etch::isa {
 
 inline constexpr IsaTraits k_cortex_m55 = asking_for(
-    with_assembly(scalar_code("cortex-m55", "Arm Cortex-M55 with Helium"), Assembly::kMve),
+    with_assembly(with_fused_steps(scalar_code("cortex-m55", "Arm Cortex-M55 with Helium")),
+                  Assembly::kMve),
     "__ARM_FEATURE_MVE", "__ARM_FP");
 
 }  // namespace etch::isa

@@ -5,7 +5,8 @@
 
 namespace etch::isa {
 
-inline constexpr IsaTraits k_riscv64 = asking_for(
-    loading_too_far_ahead(scalar_code("riscv64", "64-bit RISC-V")), "__riscv_mul", "__riscv_flen");
+inline constexpr IsaTraits k_riscv64 =
+    asking_for(loading_too_far_ahead(with_fused_steps(scalar_code("riscv64", "64-bit RISC-V"))),
+               "__riscv_mul", "__riscv_flen");
 
 }  // namespace etch::isa

@@ -22,6 +22,7 @@ inline constexpr IsaTraits k_riscv64_rvv{
     .epilogue_cycles = 40,
     .whole_lanes = true,
     .calls_lose_vectors = true,
+    .fused_steps = true,
 };
 
 }  // namespace etch::isa

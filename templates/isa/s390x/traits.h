@@ -5,6 +5,7 @@
 
 namespace etch::isa {
 
-inline constexpr IsaTraits k_s390x = scalar_code("s390x", "IBM Z, big-endian (for tests)");
+inline constexpr IsaTraits k_s390x =
+    with_fused_steps(scalar_code("s390x", "IBM Z, big-endian (for tests)"));
 
 }  // namespace etch::isa

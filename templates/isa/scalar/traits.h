@@ -51,6 +51,11 @@ constexpr IsaTraits loading_too_far_ahead(IsaTraits isa) {
   return isa;
 }
 
+constexpr IsaTraits with_fused_steps(IsaTraits isa) {
+  isa.fused_steps = true;
+  return isa;
+}
+
 constexpr IsaTraits without_fpu(IsaTraits isa) {
   isa.fpu = false;
   isa.float_requantization = false;

@@ -27,6 +27,7 @@ struct ScoreChange {
 // values are in panels; `scores` and `mixed` have shapes of one row.
 struct AttentionPlan {
   rt::FloatConvShape scores{}, mixed{};
+  FloatSteps steps = FloatSteps::kSeparate;
   std::vector<ScoreChange> changes;
   int rows = 1;
   int block = 1;  // rows at a time
@@ -83,13 +84,14 @@ void attend(S& s, const AttentionPlan& p, const RowPlace<S>& at, const typename 
   const rt::FloatEnd end{1, 1, 0, 0, 0};
   rt::FloatConvShape scores = p.scores, mixed = p.mixed;
   scores.axis[2].in = scores.axis[2].out = mixed.axis[2].in = mixed.axis[2].out = rows;
-  s.call(external::FloatConv<false>{}, scores, end,
+  s.call(external::FloatConv<false>{}.with(p.steps), scores, end,
          pointer_to<float>(s, p.queries) + (at[0] + first * p.scores.axis[2].x_step),
          pointer_to<float>(s, p.keys) + at[1], nothing, room);
   for (const ScoreChange& each : p.changes) change_scores(s, p, each, first, rows);
   s.call(external::Softmax{}, room, room, rows, p.scores.out);
-  s.call(external::FloatConv<false>{}, mixed, end, room, pointer_to<float>(s, p.values) + at[2],
-         nothing, s.template operand<float>(p.y) + (at[3] + first * p.mixed.axis[2].y_step));
+  s.call(external::FloatConv<false>{}.with(p.steps), mixed, end, room,
+         pointer_to<float>(s, p.values) + at[2], nothing,
+         s.template operand<float>(p.y) + (at[3] + first * p.mixed.axis[2].y_step));
 }
 
 }  // namespace attention_detail

@@ -40,6 +40,7 @@ struct FloatProductPlan {
   rt::FloatConvShape shape{};
   rt::FloatEnd end{1, 1, 0, 0, 0};
   Argument x, w, c;
+  FloatSteps steps = FloatSteps::kSeparate;
   HalfWeights halves;  // of kColumns
   int y = 0;           // operand of the step
   int lines = 0;       // of planes: the operand that their copies take; zeros, if indirect
@@ -96,8 +97,9 @@ void half_product_kernel(S& s, const FloatProductPlan& p) {
     const auto w = pointer_to<std::uint16_t>(s, p.w) + at[1];
     const auto c = pointer_to<float>(s, p.c);
     const auto y = s.template operand<float>(p.y) + at[2];
-    if (h.widened < 0) return s.call(external::HalfProduct<Form>{}, p.shape, p.end, x, w, c, y);
-    s.call(external::WidenedConv<Form>{}, p.shape, p.end, h.columns, x, w, c, y,
+    if (h.widened < 0)
+      return s.call(external::HalfProduct<Form>{}.with(p.steps), p.shape, p.end, x, w, c, y);
+    s.call(external::WidenedConv<Form>{}.with(p.steps), p.shape, p.end, h.columns, x, w, c, y,
            s.template operand<float>(h.widened));
   });
 }
@@ -114,23 +116,25 @@ void float_product_kernel(S& s, const FloatProductPlan& p) {
     const auto lines = [&] { return s.template operand<float>(p.lines); };
     switch (p.kind) {
       case FloatProductKind::kColumns:
-        return s.call(external::FloatConv<false>{}, p.shape, p.end, x, w, c, y);
+        return s.call(external::FloatConv<false>{}.with(p.steps), p.shape, p.end, x, w, c, y);
       case FloatProductKind::kIndirect:
-        return s.call(external::FloatIndirect{}, p.shape, p.end, x, w, c, y, lines());
+        return s.call(external::FloatIndirect{}.with(p.steps), p.shape, p.end, x, w, c, y, lines());
       case FloatProductKind::kOneColumn:
-        return s.call(external::FloatColumn{}, p.shape, p.end, x, w, c, y);
+        return s.call(external::FloatColumn{}.with(p.steps), p.shape, p.end, x, w, c, y);
       case FloatProductKind::kDepthwise:
-        return s.call(external::FloatConv<true>{}, p.shape, p.end, x, w, c, y);
+        return s.call(external::FloatConv<true>{}.with(p.steps), p.shape, p.end, x, w, c, y);
       case FloatProductKind::kDepthwiseLines:
-        return with_depthwise_line(
-            p.shape, [&](const auto& function) { s.call(function, p.shape, p.end, x, w, c, y); });
+        return with_depthwise_line(p.shape, [&](const auto& function) {
+          s.call(function.with(p.steps), p.shape, p.end, x, w, c, y);
+        });
       case FloatProductKind::kPlanes:
-        return s.call(external::FloatPlanes{}, p.shape, p.end, x, w, c, y, lines());
+        return s.call(external::FloatPlanes{}.with(p.steps), p.shape, p.end, x, w, c, y, lines());
       case FloatProductKind::kTransposedPlanes:
-        return s.call(external::FloatTransposedPlanes{}, p.shape, p.end, x, w, c, y, lines());
+        return s.call(external::FloatTransposedPlanes{}.with(p.steps), p.shape, p.end, x, w, c, y,
+                      lines());
       case FloatProductKind::kDepthwisePlanes:
         return with_depthwise_tile(rt::depthwise_tile_of(p.shape), [&](const auto& function) {
-          s.call(function, p.shape, p.end, x, w, c, y, lines());
+          s.call(function.with(p.steps), p.shape, p.end, x, w, c, y, lines());
         });
     }
   });

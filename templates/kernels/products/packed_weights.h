@@ -11,6 +11,7 @@ namespace etch {
 
 struct PackedWeightsPlan {
   rt::PackedProduct shape{};
+  FloatSteps steps = FloatSteps::kSeparate;
   int bits = 4;
   bool float_zeros = false;
   Argument a, w, scales, zeros, bias;
@@ -21,7 +22,7 @@ namespace packed_detail {
 
 template <int bits, class Zero, class S>
 void product(S& s, const PackedWeightsPlan& p) {
-  s.call(external::PackedProduct<bits, Zero>{}, p.shape, pointer_to<float>(s, p.a),
+  s.call(external::PackedProduct<bits, Zero>{}.with(p.steps), p.shape, pointer_to<float>(s, p.a),
          pointer_to<std::uint8_t>(s, p.w), pointer_to<float>(s, p.scales),
          pointer_to<Zero>(s, p.zeros), pointer_to<float>(s, p.bias),
          s.template operand<float>(p.widened), s.template operand<float>(p.y));

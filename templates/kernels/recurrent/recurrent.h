@@ -66,7 +66,8 @@ struct RecurrentPlan {
   bool has_peephole = false, has_lengths = false;
   rt::FloatConvShape product{};  // of one block of weights
   std::int64_t block = 0;        // weights of a block
-  DType halves = DType::kF32;    // or kF16, kBF16: what constant weights are kept as
+  FloatSteps steps = FloatSteps::kSeparate;
+  DType halves = DType::kF32;  // or kF16, kBF16: what constant weights are kept as
   std::optional<QuantizedState> quantized;
   int h = -1, c = -1, gates = -1, reset = -1, valid = -1;  // operands that are scratch
   int y = -1, y_h = -1, y_c = -1;                          // operands; -1: there is none
@@ -198,7 +199,7 @@ class Loop {
   template <class Weight, class Product>
   void multiply_by(const Product& product, int state, int block, int first) {
     static constexpr rt::FloatEnd kPlain{1, 1, 0, 0, 0};
-    s_.call(product, p_.product, kPlain, s_.template operand<const float>(state),
+    s_.call(product.with(p_.steps), p_.product, kPlain, s_.template operand<const float>(state),
             pointer_to<Weight>(s_, p_.weights.from) + Index(p_.weights.first + block * p_.block),
             s_.template constant<const float>("nothing"), gate(first));
   }
