@@ -9,6 +9,7 @@
 // etch_vector.h. C++17, freestanding, no heap, no state besides FPSCR.
 #pragma once
 
+#include <stddef.h>
 #include <stdint.h>
 
 #include "etch_helium.h"
@@ -52,6 +53,32 @@ static inline bool end_check(uint32_t before) {
   return (after & kSubnormal) == 0;
 }
 
+// Whether no vector that x is computed from met a subnormal number, since begin_check().
+ETCH_INLINE bool is_exact(Floats<4>& x) {
+  uint32_t bits;
+  __asm__ volatile("vmrs %0, fpscr" : "=r"(bits), "+w"(x.v));
+  return (bits & kSubnormal) == 0;
+}
+
+// y[i] = vectors(i) for four elements at a time, or where that is not exact single(i); returns how
+// many of n. Elements are read before their places in y are written.
+template <class Vectors, class Single>
+ETCH_INLINE ptrdiff_t map_checked(ptrdiff_t n, float* y, Vectors vectors, Single single) {
+  const uint32_t before = begin_check();
+  ptrdiff_t i = 0;
+  for (; n - i >= kCheckedLanes; i += kCheckedLanes) {
+    Floats<kCheckedLanes> each = vectors(i);
+    if (is_exact(each)) {
+      store(y + i, each);
+      continue;
+    }
+    for (ptrdiff_t k = i; k < i + kCheckedLanes; ++k) y[k] = single(k);
+    begin_check();
+  }
+  end_check(before);
+  return i;
+}
+
 // gcc compares lane by lane what is not written as intrinsics.
 template <>
 struct Lanes<4> {
@@ -76,3 +103,15 @@ constexpr bool kHasCheckedFloats = false;
 }  // namespace rt
 }  // namespace etch
 #endif
+
+namespace etch {
+namespace rt {
+
+// Functions of floats with enough steps that they are worth checked vectors.
+template <class Function>
+struct HasCheckedVectors {
+  enum { value = 0 };
+};
+
+}  // namespace rt
+}  // namespace etch

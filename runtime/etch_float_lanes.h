@@ -167,6 +167,8 @@ ETCH_INLINE Floats<lanes> fused(const Floats<lanes>& a, const Floats<lanes>& b,
       __asm__("fmla %0.4s, %1.4s, %2.4s" : "+w"(out.v) : "w"(a.v), "w"(b.v));
       return out;
     }
+#elif defined(ETCH_CHECKED_FLOATS)
+    if constexpr (lanes == kCheckedLanes) return {vfmaq_f32(c.v, a.v, b.v)};
 #endif
     Floats<lanes / 2> x[2], y[2], z[2];
     ETCH_MEMCPY(x, &a, sizeof a);
@@ -187,6 +189,11 @@ ETCH_INLINE Floats<lanes> fused_polynomial(const float (&coefficients)[N], const
   if constexpr (i + 1 == N) {
     return own;
   } else {
+#if defined(ETCH_CHECKED_FLOATS)
+    // A register of integers holds the coefficient for all lanes.
+    if constexpr (lanes == kCheckedLanes)
+      return {vfmasq_n_f32(fused_polynomial<i + 1>(coefficients, x).v, x.v, coefficients[i])};
+#endif
     return fused(fused_polynomial<i + 1>(coefficients, x), x, own);
   }
 }

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <map>
@@ -277,7 +278,6 @@ TEST(Helium, QuantizationOfFloatsAgrees) {
   expect_agreement(all, 2);
 }
 
-// What a step of one network is called another one may be, too, so names must tell functions apart.
 // Products and sums below the least normal number, which Helium's float instructions make 0 of.
 Case subnormal_layers() {
   const auto tiny = [](const Shape& shape, float unit) {
@@ -378,6 +378,30 @@ TEST(Helium, FloatsInVectorsAgree) {
        float_layers("some weights", 0.5F, 1e-40F), float_layers("all of x", 1e-41F, 1)});
 }
 
+// Functions of rows of every length: of ordinary numbers, of some whose steps have subnormal
+// results, of zeros of both signs and infinity.
+Case rows_of_functions() {
+  Case out{"rows of functions", {}, {}};
+  ModelBuilder model(17);
+  for (const std::int64_t n : {1, 3, 4, 7, 23}) {
+    for (const float unit : {0.2F, 1e-19F, 1e-40F}) {
+      const std::string name = cat("x", out.inputs.size());
+      Tensor x = numbers({n}, unit);
+      for (std::size_t k = 2; k < x.as<float>().size(); k += 5)
+        x.as<float>()[k] = std::array{-0.0F, 70.0F, -70.0F, HUGE_VALF, -HUGE_VALF}[k % 23 / 5];
+      model.input(name, DType::kF32, {n});
+      out.inputs.push_back(x);
+      model.node("Sigmoid", {name}, {"s" + name}).output("s" + name);
+      model.node("Tanh", {name}, {"t" + name}).output("t" + name);
+    }
+  }
+  out.model = model.bytes();
+  return out;
+}
+
+TEST(Helium, FunctionsInVectorsAgree) { expect_optimized_agreement({rows_of_functions()}); }
+
+// What a step of one network is called another one may be, too, so names must tell functions apart.
 TEST(Helium, FunctionsOfOneNameAreEqual) {
   std::vector<Case> all = dense_channel_counts(1);
   add_cases(all, depthwise_channel_counts(1));
