@@ -1,8 +1,9 @@
 // How Helium adds products to tiles of four vectors of sums: two channels of x, and of weights
 // `width` apart, at a time. In assembly because compilers load each number of x by itself. Loads
 // are between products, as Helium works on two instructions at once. Sums and their order are those
-// of add_scaled() in etch_float_tiles.h; for subnormal numbers see etch_checked_floats.h.
-// C++17, freestanding, no heap, no state.
+// of add_scaled() in etch_float_tiles.h, which takes its place without optimization, where
+// compilers do not find the registers; for subnormal numbers see etch_checked_floats.h. C++17,
+// freestanding, no heap, no state.
 #pragma once
 
 #include <stddef.h>
@@ -10,7 +11,9 @@
 #include "etch_checked_floats.h"
 #include "etch_float_tiles.h"
 
-#if defined(ETCH_CHECKED_FLOATS)
+#if defined(ETCH_CHECKED_FLOATS) && defined(__OPTIMIZE__)
+#define ETCH_CHECKED_TILES 1
+
 namespace etch {
 namespace rt {
 

@@ -44,7 +44,7 @@ static inline void float_tile(const FloatConvShape& s, const FloatEnd& end, cons
       for (; w != fours; x += 4, w += 4 * width) add_four(tile, x, x_pixel, w, width);
     }
 #endif
-#if defined(ETCH_CHECKED_FLOATS)
+#if defined(ETCH_CHECKED_TILES)
     if constexpr (lanes == kCheckedLanes && count * pixels == 4) {
       const float* const pairs = x_channel == 1 ? w + (s.in & ~1) * width : w;
       for (; w != pairs; x += 2, w += 2 * width) add_two(tile, x, x_pixel, w, width);

@@ -125,7 +125,7 @@ static inline void packed_tile(const PackedPart& p, int32_t row, int32_t column)
     for (; k + 4 <= p.n; k += 4, w += 4 * static_cast<ptrdiff_t>(p.width))
       add_four(tile, a + k, p.a_row, w, p.width);
   }
-#elif defined(ETCH_CHECKED_FLOATS)
+#elif defined(ETCH_CHECKED_TILES)
   if constexpr (lanes == kCheckedLanes && count * pixels == 4) {
     for (; k + 2 <= p.n; k += 2, w += 2 * static_cast<ptrdiff_t>(p.width))
       add_two(tile, a + k, p.a_row, w, p.width);
