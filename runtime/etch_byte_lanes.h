@@ -45,6 +45,10 @@ ETCH_INLINE Ints<lanes> load_bytes(const uint8_t* p) {
       return out;
     }
 #endif
+#if defined(ETCH_CHECKED_FLOATS)
+    if constexpr (lanes == kCheckedLanes)
+      return {reinterpret_cast<typename Ints<lanes>::Vector>(vldrbq_u32(p))};
+#endif
 #if defined(ETCH_ARM_LANES)
     if constexpr (lanes == 4) {
       uint32_t bits;

@@ -334,6 +334,10 @@ struct HasVectors<Sigmoid> {
   enum { value = 1 };
 };
 template <>
+struct HasCheckedVectors<Sigmoid> {
+  enum { value = 1 };
+};
+template <>
 struct HasVectors<RoundEven> {
   enum { value = 1 };
 };
@@ -356,6 +360,17 @@ static inline ptrdiff_t map_vectors(const float* x, ptrdiff_t step, float* y, pt
                                     float parameter) {
   if constexpr (HasVectors<Operation>::value != 0) {
     if (step != 1) return 0;
+#if defined(ETCH_CHECKED_FLOATS)
+    if constexpr (HasCheckedVectors<Operation>::value != 0) {
+      constexpr int kLanes = kCheckedLanes;
+      return map_checked(
+          n, y,
+          [=](ptrdiff_t i) {
+            return Operation::of(load<kLanes>(x + i), all_lanes<kLanes>(parameter));
+          },
+          [=](ptrdiff_t i) { return Operation::of(x[i], parameter); });
+    }
+#endif
     return for_vectors<kFloatLanes>(0, n, [=](ptrdiff_t i, auto width) {
       constexpr int kLanes = decltype(width)::value;
       store(y + i, Operation::of(load<kLanes>(x + i), all_lanes<kLanes>(parameter)));

@@ -29,14 +29,14 @@ static inline void depthwise_tile(const FloatConvShape& s, const FloatEnd& end, 
 }
 
 // `channels` channels of all positions on the axis of tiles.
-template <class Steps, int lanes, int count = (kFloatLanes > 1 ? 4 : kSomeColumns)>
+template <class Steps, int lanes, int count = (kFloatLanes > 1 ? 4 : kSingleColumns)>
 static inline void depthwise_channels(const FloatConvShape& s, const FloatEnd& end,
                                       const FloatRow& first, const Interior& interior,
                                       int32_t channels, const Window& around) {
   FloatRow row = first;
   Window window = around;
   for (; channels >= count * lanes; channels -= count * lanes) {
-    for_each_tile<tile_pixels(count)>(s, interior, window, [&](int32_t out, auto width) {
+    for_each_tile<tile_pixels(count, lanes)>(s, interior, window, [&](int32_t out, auto width) {
       depthwise_tile<Steps, lanes, count, decltype(width)::value>(s, end, row, window, out);
     });
     row.x += count * lanes;
@@ -49,6 +49,18 @@ static inline void depthwise_channels(const FloatConvShape& s, const FloatEnd& e
   }
 }
 
+// All channels, in vectors if they are exact.
+template <class Steps>
+static inline void all_channels(const FloatConvShape& s, const FloatEnd& end, const FloatRow& row,
+                                const Interior& interior, const Window& window) {
+#if defined(ETCH_CHECKED_FLOATS)
+  const uint32_t before = begin_check();
+  depthwise_channels<Steps, kCheckedLanes, 1>(s, end, row, interior, s.group, window);
+  if (end_check(before)) return;
+#endif
+  depthwise_channels<Steps, kFloatLanes>(s, end, row, interior, s.group, window);
+}
+
 // Depthwise convolution, x and y with neighbouring channels; w[position * group + channel].
 template <class Steps = Separate>
 static inline void float_depthwise(const FloatConvShape& s, const FloatEnd& end, const float* x,
@@ -57,7 +69,7 @@ static inline void float_depthwise(const FloatConvShape& s, const FloatEnd& end,
   for (int32_t n = 0; n < s.batch; ++n) {
     for_each_row(s, [&](ptrdiff_t y_row, const Window& window) {
       const FloatRow row{x + n * s.x_image, w, s.group, c, y + n * s.y_image + y_row};
-      depthwise_channels<Steps, kFloatLanes>(s, end, row, interior, s.group, window);
+      all_channels<Steps>(s, end, row, interior, window);
     });
   }
 }

@@ -10,6 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "etch_checked_floats.h"
 #include "etch_float.h"
 #include "etch_float_limits.h"
 #include "etch_intrinsics.h"
@@ -70,7 +71,9 @@ ETCH_INLINE Floats<lanes> to_floats(const Ints<lanes>& x) {
   if constexpr (lanes == 1) {
     return {static_cast<float>(x.v)};
   } else {
-#if defined(__GNUC__)
+#if defined(ETCH_CHECKED_FLOATS)
+    return {vcvtq_f32_s32(reinterpret_cast<int32x4_t>(x.v))};
+#elif defined(__GNUC__)
     return {__builtin_convertvector(x.v, typename Floats<lanes>::Vector)};
 #endif
   }
@@ -82,7 +85,9 @@ ETCH_INLINE Ints<lanes> to_ints(const Floats<lanes>& x) {
   if constexpr (lanes == 1) {
     return {static_cast<int32_t>(x.v)};
   } else {
-#if defined(__GNUC__)
+#if defined(ETCH_CHECKED_FLOATS)
+    return {reinterpret_cast<typename Ints<lanes>::Vector>(vcvtq_s32_f32(x.v))};
+#elif defined(__GNUC__)
     return {__builtin_convertvector(x.v, typename Ints<lanes>::Vector)};
 #endif
   }
@@ -162,6 +167,8 @@ ETCH_INLINE Floats<lanes> fused(const Floats<lanes>& a, const Floats<lanes>& b,
       __asm__("fmla %0.4s, %1.4s, %2.4s" : "+w"(out.v) : "w"(a.v), "w"(b.v));
       return out;
     }
+#elif defined(ETCH_CHECKED_FLOATS)
+    if constexpr (lanes == kCheckedLanes) return {vfmaq_f32(c.v, a.v, b.v)};
 #endif
     Floats<lanes / 2> x[2], y[2], z[2];
     ETCH_MEMCPY(x, &a, sizeof a);
@@ -182,6 +189,11 @@ ETCH_INLINE Floats<lanes> fused_powers_to(const float (&c)[N], const Floats<lane
   if constexpr (last == 0) {
     return own;
   } else {
+#if defined(ETCH_CHECKED_FLOATS)
+    // A register of integers holds the coefficient for all lanes.
+    if constexpr (lanes == kCheckedLanes)
+      return {vfmasq_n_f32(fused_powers_to<last - 1>(c, x).v, x.v, c[last])};
+#endif
     return fused(fused_powers_to<last - 1>(c, x), x, own);
   }
 }
@@ -318,6 +330,11 @@ ETCH_INLINE Floats<lanes> load_some(const float* p, ptrdiff_t step, ptrdiff_t n)
     }
   }
 #endif
+#if defined(ETCH_CHECKED_FLOATS)
+  if constexpr (lanes == kCheckedLanes) {
+    if (step == 1) return {vldrwq_z_f32(p, vctp32q(static_cast<uint32_t>(n)))};
+  }
+#endif
   float each[static_cast<size_t>(lanes)] = {};
   for (ptrdiff_t i = 0; i < n; ++i) each[i] = p[i * step];
   return load<lanes>(each);
@@ -352,6 +369,12 @@ ETCH_INLINE void store_some(float* p, const Floats<lanes>& x, ptrdiff_t n) {
     if (n >= 2) vst1_f32(p, vget_low_f32(some));
     if (n == 3) vst1q_lane_f32(p + 2, some, 2);
     if (n == 1) vst1q_lane_f32(p, some, 0);
+  } else {
+    if (n > 0) *p = x.v;
+  }
+#elif defined(ETCH_CHECKED_FLOATS)
+  if constexpr (lanes == kCheckedLanes) {
+    vstrwq_p_f32(p, x.v, vctp32q(static_cast<uint32_t>(n)));
   } else {
     if (n > 0) *p = x.v;
   }

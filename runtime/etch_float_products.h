@@ -11,6 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "etch_checked_tiles.h"
 #include "etch_float_lanes.h"
 #include "etch_float_matrix.h"
 #include "etch_float_pack.h"
@@ -43,6 +44,12 @@ static inline void float_tile(const FloatConvShape& s, const FloatEnd& end, cons
       for (; w != fours; x += 4, w += 4 * width) add_four<Steps>(tile, x, x_pixel, w, width);
     }
 #endif
+#if defined(ETCH_CHECKED_TILES)
+    if constexpr (!is_fused(Steps()) && lanes == kCheckedLanes && count * pixels == 4) {
+      const float* const pairs = x_channel == 1 ? w + (s.in & ~1) * width : w;
+      for (; w != pairs; x += 2, w += 2 * width) add_two(tile, x, x_pixel, w, width);
+    }
+#endif
     for (; w != last; x += x_channel, w += width) add_scaled<Steps>(tile, x, x_pixel, w);
   });
   end_sums<Steps>(tile);
@@ -54,7 +61,7 @@ template <class Steps, int lanes, int count>
 static inline void float_row(const FloatConvShape& s, const FloatEnd& end, const FloatRow& row,
                              const Interior& interior, const Window& around) {
   Window window = around;
-  for_each_tile<tile_pixels(count)>(s, interior, window, [&](int32_t out, auto width) {
+  for_each_tile<tile_pixels(count, lanes)>(s, interior, window, [&](int32_t out, auto width) {
     float_tile<Steps, lanes, count, decltype(width)::value>(s, end, row, window, out);
   });
 }
@@ -128,11 +135,48 @@ static inline void whole_tiles(const RowOfTiles& tiles, const FloatRow& row) {
 template <class Steps, int lanes>
 static inline void part_tiles(const RowOfTiles& tiles, const FloatRow& row, int32_t columns) {
   Window taps = tiles.window;
-  for_each_tile<8>(tiles.s, tiles.interior, taps, [&](int32_t out, auto width) {
+  for_each_tile<(kHasTails ? 8 : 4)>(tiles.s, tiles.interior, taps, [&](int32_t out, auto width) {
     float_tail_tile<Steps, lanes, decltype(width)::value>(tiles.s, tiles.end, row, taps, out,
                                                           columns);
   });
 }
+
+#if defined(ETCH_CHECKED_FLOATS)
+// As many columns as vectors can have, in wide tiles; returns how many are left.
+template <class Steps, class Tiles>
+static inline int32_t vectors_of_columns(const FloatConvShape& s, const FloatEnd& end,
+                                         FloatRow& row, int32_t columns, const Tiles& tiles) {
+  constexpr int kLanes = kCheckedLanes;
+  for (; s.axis[s.along].out == 1 && columns >= 4 * kLanes; columns -= 4 * kLanes) {
+    whole_tiles<Steps, kLanes, 4>(tiles, row);
+    advance(row, 4 * kLanes, end, s.y_channel);
+  }
+  for (; columns >= 2 * kLanes; columns -= 2 * kLanes) {
+    whole_tiles<Steps, kLanes, 2>(tiles, row);
+    advance(row, 2 * kLanes, end, s.y_channel);
+  }
+  if (columns >= kLanes) {
+    whole_tiles<Steps, kLanes, 1>(tiles, row);
+    advance(row, kLanes, end, s.y_channel);
+    columns -= kLanes;
+  }
+  if (columns == 0 || !is_plain(end, s.y_channel)) return columns;
+  part_tiles<Steps, kLanes>(tiles, row, columns);
+  return 0;
+}
+
+// The same where no vector met a subnormal number; otherwise `row` and `columns` are as before.
+template <class Steps, class Tiles>
+static inline int32_t checked_columns(const FloatConvShape& s, const FloatEnd& end, FloatRow& row,
+                                      int32_t columns, const Tiles& tiles) {
+  FloatRow next = row;
+  const uint32_t before = begin_check();
+  const int32_t left = vectors_of_columns<Steps>(s, end, next, columns, tiles);
+  if (!end_check(before)) return columns;
+  row = next;
+  return left;
+}
+#endif
 
 // `columns` columns of a panel: as many as possible in wide tiles, the rest in narrower vectors.
 // whole_tiles<lanes, count>(tiles, row) computes `count` vectors of columns of all positions it
@@ -141,7 +185,10 @@ template <class Steps, int lanes, class Tiles>
 static inline void float_columns(const FloatConvShape& s, const FloatEnd& end,
                                  const FloatRow& first, int32_t columns, const Tiles& tiles) {
   FloatRow row = first;
-  if constexpr (lanes == 1 && kSomeColumns > 1 && kFloatLanes == 1) {
+#if defined(ETCH_CHECKED_FLOATS)
+  columns = checked_columns<Steps>(s, end, row, columns, tiles);
+#endif
+  if constexpr (lanes == 1 && kSingleColumns > 1 && kFloatLanes == 1) {
     if (s.axis[s.along].out == 1) {
       for (; columns >= 8; columns -= 8) {
         whole_tiles<Steps, lanes, 8>(tiles, row);
@@ -149,8 +196,8 @@ static inline void float_columns(const FloatConvShape& s, const FloatEnd& end,
       }
     }
   }
-  if constexpr (lanes == kFloatLanes) {
-    constexpr int kMost = kFloatLanes > 1 ? 4 : kSomeColumns;
+  constexpr int kMost = kFloatLanes > 1 ? 4 : kSingleColumns;
+  if constexpr (lanes == kFloatLanes && kMost > 1) {
     for (; columns >= kMost * lanes; columns -= kMost * lanes) {
       whole_tiles<Steps, lanes, kMost>(tiles, row);
       advance(row, kMost * lanes, end, s.y_channel);

@@ -241,6 +241,19 @@ static constexpr int tile_pixels(int count) {
   return sums / count < most ? sums / count : most;
 }
 
+// Columns at a time and pixels where floats are in checked vectors (etch_checked_floats.h), of
+// which Helium has eight. Sums that they cannot have are rare: one by one in little code.
+#if defined(ETCH_CHECKED_FLOATS)
+constexpr int kSingleColumns = 1;
+static constexpr int tile_pixels(int count, int lanes) {
+  if (lanes == 1) return 1;
+  return count < 4 ? 4 / count : 1;
+}
+#else
+constexpr int kSingleColumns = kSomeColumns;
+static constexpr int tile_pixels(int count, int) { return tile_pixels(count); }
+#endif
+
 // 0 for what is below 0.
 template <int lanes>
 ETCH_INLINE Floats<lanes> not_negative(const Floats<lanes>& x) {

@@ -148,6 +148,11 @@ ETCH_FLOAT_FUNCTION(ThresholdedRelu, choose(below(alpha, x), x, zero))
 
 #undef ETCH_FLOAT_FUNCTION
 
+template <>
+struct HasCheckedVectors<Tanh> {
+  enum { value = 1 };
+};
+
 // The fraction of a finite x != 0 as an integer with the bit 2^23 set, times 2^exponent.
 struct Fraction {
   uint32_t bits;
@@ -226,7 +231,19 @@ static inline void apply(const float* x, ptrdiff_t step, float* y, ptrdiff_t n, 
   if constexpr (HasVectors<Function>::value != 0 && kFloatLanes > 1) {
     apply_vectors<Function>(x, step, y, n, alpha, beta);
   } else {
-    for (ptrdiff_t i = 0; i < n; ++i) y[i] = Function::of(x[i * step], alpha, beta);
+    ptrdiff_t i = 0;
+#if defined(ETCH_CHECKED_FLOATS)
+    if constexpr (HasCheckedVectors<Function>::value != 0) {
+      constexpr int kLanes = kCheckedLanes;
+      const auto vectors = [=](ptrdiff_t k) {
+        return Function::of(load<kLanes>(x + k), all_lanes<kLanes>(alpha), all_lanes<kLanes>(beta));
+      };
+      if (step == 1)
+        i = map_checked(n, y, vectors,
+                        [=](ptrdiff_t k) { return Function::of(x[k], alpha, beta); });
+    }
+#endif
+    for (; i < n; ++i) y[i] = Function::of(x[i * step], alpha, beta);
   }
 }
 

@@ -59,12 +59,12 @@ ETCH_INLINE void widen_bytes(const Ints<lanes>& bytes, const Floats<lanes>& zero
 }
 
 // `n` values of the depth of `width` columns, one row of floats for each.
-template <int bits, class Zero>
+template <int bits, int lanes, class Zero>
 static inline void widen_part(const uint8_t* w, const float* scales, const Zero* zeros,
                               int32_t zero_step, int32_t n, int32_t width, float* to) {
   constexpr int32_t kPerByte = 8 / bits;
-  const auto columns = [&](ptrdiff_t j, auto lanes) {
-    constexpr int kLanes = decltype(lanes)::value;
+  const auto columns = [&](ptrdiff_t j, auto each) {
+    constexpr int kLanes = decltype(each)::value;
     const Floats<kLanes> scale = load<kLanes>(scales + j);
     const Floats<kLanes> zero = load_zeros<kLanes>(zeros + j * zero_step, zero_step);
     const uint8_t* from = w + j;
@@ -75,8 +75,7 @@ static inline void widen_part(const uint8_t* w, const float* scales, const Zero*
       row += kPerByte * static_cast<ptrdiff_t>(width);
     }
   };
-  for (ptrdiff_t j = for_vectors<kFloatLanes>(0, width, columns); j < width; ++j)
-    columns(j, Width<1>{});
+  for (ptrdiff_t j = for_vectors<lanes>(0, width, columns); j < width; ++j) columns(j, Width<1>{});
 }
 
 // ---- products of one part with all rows ----
@@ -126,6 +125,11 @@ static inline void packed_tile(const PackedPart& p, int32_t row, int32_t column)
     for (; k + 4 <= p.n; k += 4, w += 4 * static_cast<ptrdiff_t>(p.width))
       add_four<Steps>(tile, a + k, p.a_row, w, p.width);
   }
+#elif defined(ETCH_CHECKED_TILES)
+  if constexpr (!is_fused(Steps()) && lanes == kCheckedLanes && count * pixels == 4) {
+    for (; k + 2 <= p.n; k += 2, w += 2 * static_cast<ptrdiff_t>(p.width))
+      add_two(tile, a + k, p.a_row, w, p.width);
+  }
 #endif
   for (; k < p.n; ++k, w += p.width) {
     add_scaled<Steps>(tile, a + k, p.a_row, w);
@@ -166,9 +170,29 @@ static inline void packed_rows(const PackedPart& p, int32_t rows, int32_t column
   }
 }
 
+#if defined(ETCH_CHECKED_FLOATS)
+// In vectors.
+template <class Steps>
+static inline int32_t checked_packed_columns(const PackedPart& p, int32_t rows) {
+  constexpr int kLanes = kCheckedLanes;
+  int32_t column = 0;
+  for (; rows == 1 && p.width - column >= 4 * kLanes; column += 4 * kLanes)
+    packed_tile<Steps, kLanes, 4, 1>(p, 0, column);
+  for (; p.width - column >= 2 * kLanes; column += 2 * kLanes)
+    packed_rows<Steps, kLanes, 2, 2>(p, rows, column);
+  for (; p.width - column >= kLanes; column += kLanes)
+    packed_rows<Steps, kLanes, 1, 4>(p, rows, column);
+  return column;
+}
+#endif
+
 template <class Steps, int lanes>
 static inline void packed_columns(const PackedPart& p, int32_t rows, int32_t column = 0) {
-  if constexpr (lanes == kFloatLanes) {
+#if defined(ETCH_CHECKED_FLOATS)
+  if constexpr (lanes == kCheckedLanes)
+    return packed_columns<Steps, 1>(p, rows, checked_packed_columns<Steps>(p, rows));
+#endif
+  if constexpr (lanes == kFloatLanes && !kHasCheckedFloats) {
     for (; p.width - column >= 4 * lanes; column += 4 * lanes)
       packed_rows<Steps, lanes, 4, tile_pixels(4)>(p, rows, column);
     if (p.width - column >= 2 * lanes) {
@@ -177,8 +201,44 @@ static inline void packed_columns(const PackedPart& p, int32_t rows, int32_t col
     }
   }
   for (; p.width - column >= lanes; column += lanes)
-    packed_rows<Steps, lanes, 1, tile_pixels(1)>(p, rows, column);
+    packed_rows<Steps, lanes, 1, tile_pixels(1, lanes)>(p, rows, column);
   if constexpr (lanes > 1) packed_columns<Steps, narrower(lanes)>(p, rows, column);
+}
+
+// Where the weights of one panel begin, and its columns.
+template <class Zero>
+struct PackedPanel {
+  const uint8_t* w;
+  const float* scales;
+  const Zero* zeros;
+  int32_t first, width;
+};
+
+// One panel, whose weights are widened for vectors of `lanes`; returns where the next one begins.
+template <int bits, int lanes, class Steps, class Zero>
+static inline const uint8_t* packed_panel(const PackedProduct& s, const float* a,
+                                          const PackedPanel<Zero>& panel, const float* bias,
+                                          float* widened, float* y) {
+  constexpr int32_t kPerByte = 8 / bits;
+  const int32_t blocks = blocks_of(s.depth, s.block), first = panel.first, width = panel.width;
+  const uint8_t* w = panel.w;
+  for (int32_t block = 0; block < blocks; ++block) {
+    const int32_t start = block * s.block;
+    const int32_t end = s.depth - start < s.block ? s.depth : start + s.block;
+    const float* const scales = panel.scales + block * width;
+    const Zero* const zeros = panel.zeros + block * width * s.zero_step;
+    for (int32_t k = start; k < end; k += s.part) {
+      const int32_t n = end - k < s.part ? end - k : s.part;
+      widen_part<bits, lanes>(w, scales, zeros, s.zero_step, n, width, widened);
+      const PackedPart part{a + k,     widened,         bias + first * s.bias_step,
+                            y + first, s.depth,         s.cols,
+                            n,         width,           s.bias_step,
+                            k == 0,    k + n == s.depth};
+      packed_columns<Steps, lanes>(part, s.rows);
+      w += ((n - 1) / kPerByte + 1) * static_cast<ptrdiff_t>(width);
+    }
+  }
+  return w;
 }
 
 // a and y are dense; `widened` holds part * panel floats.
@@ -186,26 +246,20 @@ template <int bits, class Zero, class Steps = Separate>
 static inline void packed_product(const PackedProduct& s, const float* a, const uint8_t* w,
                                   const float* scales, const Zero* zeros, const float* bias,
                                   float* widened, float* y) {
-  constexpr int32_t kPerByte = 8 / bits;
   const int32_t blocks = blocks_of(s.depth, s.block);
-  for (int32_t first = 0; first < s.cols; first += s.panel) {
-    const int32_t width = s.cols - first < s.panel ? s.cols - first : s.panel;
-    for (int32_t block = 0; block < blocks; ++block) {
-      const int32_t start = block * s.block;
-      const int32_t end = s.depth - start < s.block ? s.depth : start + s.block;
-      for (int32_t k = start; k < end; k += s.part) {
-        const int32_t n = end - k < s.part ? end - k : s.part;
-        widen_part<bits>(w, scales, zeros, s.zero_step, n, width, widened);
-        const PackedPart part{a + k,     widened,         bias + first * s.bias_step,
-                              y + first, s.depth,         s.cols,
-                              n,         width,           s.bias_step,
-                              k == 0,    k + n == s.depth};
-        packed_columns<Steps, kFloatLanes>(part, s.rows);
-        w += ((n - 1) / kPerByte + 1) * static_cast<ptrdiff_t>(width);
-      }
-      scales += width;
-      zeros += width * s.zero_step;
-    }
+  PackedPanel<Zero> panel{w, scales, zeros, 0, 0};
+  for (; panel.first < s.cols; panel.first += s.panel) {
+    panel.width = s.cols - panel.first < s.panel ? s.cols - panel.first : s.panel;
+    const uint8_t* next = nullptr;
+#if defined(ETCH_CHECKED_FLOATS)
+    const uint32_t before = begin_check();
+    next = packed_panel<bits, kCheckedLanes, Steps>(s, a, panel, bias, widened, y);
+    if (!end_check(before))
+#endif
+      next = packed_panel<bits, kFloatLanes, Steps>(s, a, panel, bias, widened, y);
+    panel.w = next;
+    panel.scales += blocks * panel.width;
+    panel.zeros += blocks * panel.width * s.zero_step;
   }
 }
 

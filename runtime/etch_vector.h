@@ -62,14 +62,26 @@ struct Floats<1> {
 };
 #endif
 
+#if defined(__GNUC__) && defined(__ARM_FEATURE_MVE)
+// Helium loads words, where a copy would load bytes.
+template <int lanes>
+struct FloatsInMemory {
+  typedef float Vector __attribute__((vector_size(4 * lanes), aligned(4), may_alias));
+};
+#endif
+
 template <int lanes>
 ETCH_INLINE Floats<lanes> load(const float* p) {
   if constexpr (lanes == 1) {
     return {*p};  // copies go through the registers of integers, or byte by byte
   } else {
+#if defined(__GNUC__) && defined(__ARM_FEATURE_MVE)
+    return {*reinterpret_cast<const typename FloatsInMemory<lanes>::Vector*>(p)};
+#else
     Floats<lanes> out;
     ETCH_MEMCPY(&out, p, sizeof out);
     return out;
+#endif
   }
 }
 
@@ -78,7 +90,11 @@ ETCH_INLINE void store(float* p, const Floats<lanes>& x) {
   if constexpr (lanes == 1) {
     *p = x.v;
   } else {
+#if defined(__GNUC__) && defined(__ARM_FEATURE_MVE)
+    *reinterpret_cast<typename FloatsInMemory<lanes>::Vector*>(p) = x.v;
+#else
     ETCH_MEMCPY(p, &x, sizeof x);
+#endif
   }
 }
 
@@ -122,21 +138,27 @@ ETCH_INLINE Floats<lanes> product(const Floats<lanes>& a, const Floats<lanes>& b
     __asm__("" : "+v"(out.v));  // any of 32 registers
 #elif defined(__SSE2__)
     __asm__("" : "+x"(out.v));
-#elif defined(__aarch64__)
+#elif defined(__aarch64__) || defined(__ARM_FEATURE_MVE)
     __asm__("" : "+w"(out.v));
 #endif
     return out;
   }
 }
 
-// *x in all lanes, times w: product(). With AVX-512 the multiplication itself repeats x; an
-// instruction for that alone would take turns with multiplications and sums on some CPUs.
+// *x in all lanes, times w: product(). With AVX-512 and Helium the multiplication itself repeats x;
+// an instruction for that alone would take turns with multiplications and sums on some CPUs.
 template <int lanes>
 ETCH_INLINE Floats<lanes> product_of_one(const float* x, const Floats<lanes>& w) {
 #if defined(__GNUC__) && defined(__AVX512F__)
   if constexpr (lanes == 16) {
     Floats<16> out;
     __asm__("vmulps {%2%{1to16%}, %1, %0|%0, %1, %2%{1to16%}}" : "=v"(out.v) : "v"(w.v), "m"(*x));
+    return out;
+  }
+#elif defined(__GNUC__) && defined(__ARM_FEATURE_MVE) && (__ARM_FEATURE_MVE & 2) != 0
+  if constexpr (lanes == 4) {
+    Floats<4> out;
+    __asm__("vmul.f32 %q0, %q1, %2" : "=w"(out.v) : "w"(w.v), "r"(*x));
     return out;
   }
 #endif
