@@ -370,6 +370,42 @@ def cubic(topic):
                        cubic_coeff_a=float(rng.choice([-0.75, -0.5])))
 
 
+def antialias(topic):
+    """Resize with antialias: both filters of float32 and uint8, in all coordinates."""
+    rng = topic.rng
+    transforms = ("asymmetric", "half_pixel", "pytorch_half_pixel", "align_corners",
+                  "half_pixel_symmetric", "tf_crop_and_resize")
+
+    def record(name, x, scales=None, sizes=None, roi=None, **how):
+        given = None if scales is None else np.array(scales, F)
+        inputs = [x, None if roi is None else np.array(roi, F), given]
+        topic.node(name, "Resize", inputs if sizes is None else inputs + [np.array(sizes, np.int64)],
+                   19, antialias=1, extrapolation_value=7.0, **how)
+
+    def data(kind, shape):
+        return rng.normal(0, 3, shape).astype(F) if kind == F else rng.integers(0, 256, shape, kind)
+
+    for transform, kind, mode, cut in itertools.product(transforms, (F, np.uint8), ("linear", "cubic"),
+                                                        (0, 1)):
+        how = {"mode": mode, "exclude_outside": cut, "coordinate_transformation_mode": transform,
+               "cubic_coeff_a": float(rng.choice([-0.75, -0.5]))}
+        roi = [0, 0, -0.25, 0.1, 1, 1, 1.25, 0.8] if transform == "tf_crop_and_resize" else None
+        name = f"{transform}_{np.dtype(kind).name}_{mode}_{cut}"
+        record(name, data(kind, (1, 2, 12, 19)), sizes=(1, 2, 5, 7), roi=roi, **how)
+        record(name, data(kind, (1, 1, 23, 6)), scales=(1, 1, 0.13, 1.05), roi=roi, **how)
+        record(name, data(kind, (2, 1, 5, 9)), scales=(1, 1, 1.7, 0.6), roi=roi, **how)
+    for kind in (F, np.uint8):
+        name = np.dtype(kind).name
+        record(f"last_{name}", data(kind, (1, 11, 40, 3)), scales=(1, 0.4, 0.3, 1), mode="linear")
+        record(f"rows_{name}", data(kind, (1, 3, 37, 90)), sizes=(1, 3, 18, 31), mode="cubic")
+        record(f"axes_{name}", data(kind, (1, 2, 9, 8)), scales=(0.5, 0.7), axes=[3, 2], mode="linear")
+        record(f"volume_{name}", data(kind, (1, 2, 6, 7, 8)), scales=(1, 1, 0.5, 0.6, 0.3), mode="linear")
+        record(f"rank_3_{name}", data(kind, (6, 7, 9)), scales=(0.5, 0.6, 0.3), mode="linear")
+        record(f"rank_2_{name}", data(kind, (16, 70)), scales=(0.25, 0.1), mode="linear")
+        record(f"ratio_{name}", data(kind, (1, 1, 9, 16)), sizes=(4, 4), axes=[2, 3], mode="linear",
+               keep_aspect_ratio_policy="not_larger")
+
+
 def limits(topic):
     """Relu, Clip and Max between a quantized product and the same quantization again."""
     rng = topic.rng
@@ -395,7 +431,7 @@ def limits(topic):
 
 
 TOPICS = {"attention": attention, "transformer": transformer, "limits": limits, "cubic": cubic,
-          "fused": fused, "integers": integers, "top_k": top_k, "where": where,
+          "antialias": antialias, "fused": fused, "integers": integers, "top_k": top_k, "where": where,
           "four_bits": four_bits, "conversions": conversions, "rows": rows}
 
 

@@ -165,7 +165,7 @@ TEST(Loop, CannotHaveSlicesForAnUnknownNumberOfTrips) {
   model.last_node().add_output("slices");
   body_of(model).add_output()->set_name("h2");
   EXPECT_EQ(errors_of_loop(model),
-            "model: error[E-UNSUPPORTED]: node #0 (LoopEnd): the size of output 1, one slice for "
+            "model: error[E-UNSUPPORTED]: node #0 (Loop): the size of output 1, one slice for "
             "each trip, must be known, but how many trips there are depends on a condition at run "
             "time\n");
 }
@@ -196,12 +196,12 @@ TEST(Loop, CarriedValuesKeepTheirShapeAndType) {
       ->mutable_dim(1)
       ->set_dim_value(2);
   EXPECT_EQ(errors_of_loop(model),
-            "model: error[E-SHAPE]: node #0 (LoopEnd): carried value 0 is [2, 3], the body makes "
+            "model: error[E-SHAPE]: node #0 (Loop): carried value 0 is [2, 3], the body makes "
             "[2, 2] of it: it cannot change\n");
   model = adding_loop(3);
   body_of(model).mutable_node(0)->set_op_type("Less");
   EXPECT_EQ(errors_of_loop(model),
-            "model: error[E-TYPE]: node #0 (LoopEnd): carried value 0 is float32, the body makes "
+            "model: error[E-TYPE]: node #0 (Loop): carried value 0 is float32, the body makes "
             "bool of it: it cannot change\n");
 }
 
@@ -343,7 +343,7 @@ TEST(If, ResultsOfBothBranchesMustBeAlikeAtRunTime) {
             "model: error[E-UNSUPPORTED]: node #0 (If): both branches are compiled, because the "
             "condition is computed from the input 'c', and one cannot be; give it with --constant "
             "c=N or c=FILE.pb\n"
-            "model: error[E-SHAPE]: node #0 (IfEnd): result 0 is [2] in one branch, [4] in the "
+            "model: error[E-SHAPE]: node #0 (If): result 0 is [2] in one branch, [4] in the "
             "other: which one is taken depends on run time\n");
 }
 

@@ -29,8 +29,19 @@ std::int64_t Graph::opset(const std::string& domain) const {
   return found == opsets.end() ? 0 : found->second;
 }
 
+namespace {
+// The node of the file that `node` is a part of: a Loop, Scan or If becomes its beginning and its
+// end.
+std::string_view type_in_file(const Node& node) {
+  std::string_view type = node.op_type;
+  constexpr std::string_view kEnd = "End";
+  if (node.domain == "org.etch" && type.ends_with(kEnd)) type.remove_suffix(kEnd.size());
+  return type;
+}
+}  // namespace
+
 std::string location_of(const Node& node) {
-  const std::string op = cat(" (", printable(node.op_type), ")");
+  const std::string op = cat(" (", printable(type_in_file(node)), ")");
   if (node.name.empty()) return cat("node #", node.index, op);
   return cat("node '", printable(node.name), "'", op);
 }

@@ -60,6 +60,16 @@ TEST(Graph, ANodeIsCalledByItsNameOrElseItsPosition) {
   EXPECT_EQ(location_of(graph.nodes[1]), "node #1 (Add)");
 }
 
+TEST(Graph, TheEndOfALoopIsCalledAsTheLoopIsInTheFile) {
+  Node node;
+  node.name = "each";
+  node.domain = "org.etch";
+  node.op_type = "LoopEnd";
+  EXPECT_EQ(location_of(node), "node 'each' (Loop)");
+  node.domain = "org.users";
+  EXPECT_EQ(location_of(node), "node 'each' (LoopEnd)");
+}
+
 TEST(Graph, NamesInLocationsArePrintable) {
   Node node;
   node.name = std::string("a\nb\0c", 5);

@@ -96,7 +96,7 @@ TEST(CountedRegions, WhoseNumberChangesFromTripToTripAreRefused) {
   in.output("go").output("h3");
   model.node("Loop", {"n", "yes", "found"}, {"y"}).subgraph("body", in).output("y");
   EXPECT_EQ(errors(model),
-            "model: error[E-UNSUPPORTED]: node #2 (LoopEnd): carried value 0 has counted rows, and "
+            "model: error[E-UNSUPPORTED]: node #2 (Loop): carried value 0 has counted rows, and "
             "a trip must give back as many as it got, by operators that treat each row alone (0 to "
             "4, as many as node #2 (Compress) finds at run time)\n");
   ModelBuilder slices = positives(), each = body();
@@ -104,7 +104,7 @@ TEST(CountedRegions, WhoseNumberChangesFromTripToTripAreRefused) {
   each.node("Compress", {"x", "b"}, {"some"}).output("go").output("some");
   slices.node("Loop", {"n", "yes"}, {"y"}).subgraph("body", each).output("y");
   EXPECT_EQ(errors(slices),
-            "model: error[E-UNSUPPORTED]: node #2 (LoopEnd): output 0 has a slice of each trip, "
+            "model: error[E-UNSUPPORTED]: node #2 (Loop): output 0 has a slice of each trip, "
             "whose rows that trip counts: all slices must have as many (0 to 4, as many as node #2 "
             "(Compress) finds at run time)\n");
 }
@@ -134,11 +134,10 @@ TEST(CountedRegions, ALoopOverRowsWhoseBodyAloneHasAConditionIsRefused) {
   in.node("Gather", {"found", "trip"}, {"row"}).node("Add", {"h", "row"}, {"h2"});
   in.node("Less", {"h2", "limit"}, {"small"}).output("small").output("h2");
   model.node("Loop", {"rows", "", "h0"}, {"y"}).subgraph("body", in).output("y");
-  EXPECT_EQ(
-      errors(model),
-      "model: error[E-UNSUPPORTED]: node #4 (LoopEnd): has no condition, but its body computes "
-      "one: by ONNX's rules that has no effect, in ONNX Runtime it ends the loop (0 to 4, as "
-      "many as node #1 (Compress) finds at run time)\n");
+  EXPECT_EQ(errors(model),
+            "model: error[E-UNSUPPORTED]: node #4 (Loop): has no condition, but its body computes "
+            "one: by ONNX's rules that has no effect, in ONNX Runtime it ends the loop (0 to 4, as "
+            "many as node #1 (Compress) finds at run time)\n");
 }
 
 // Row i + 1, or that of another loop, may be beyond those that count.
@@ -182,7 +181,7 @@ TEST(CountedRegions, WindowsThatMoveWithTheTripsHaveKnownSizes) {
   for (const auto& [factor, begin, end] : {std::tuple{3, 0, 3}, {1, -1, 2}, {-1, 3, 4}})
     EXPECT_EQ(
         errors(windows(factor, begin, end)),
-        "model: error[E-UNSUPPORTED]: node #0 (LoopEnd): output 0 has a slice of each trip, "
+        "model: error[E-UNSUPPORTED]: node #0 (Loop): output 0 has a slice of each trip, "
         "whose rows that trip counts: all slices must have as many (0 to 8, as many as node #0 "
         "(Slice) finds at run time)\n");
 }
@@ -277,7 +276,7 @@ TEST(CountedRegions, BranchesThatCannotBeOneAreRefused) {
         "model: error[E-UNSUPPORTED]: node #0 (If): both branches are compiled, because the "
         "condition is computed from the input 'c', and one cannot be; give it with --constant "
         "c=N or c=FILE.pb\n"
-        "model: error[E-UNSUPPORTED]: node #0 (IfEnd): result 0 has counted rows in one "
+        "model: error[E-UNSUPPORTED]: node #0 (If): result 0 has counted rows in one "
         "branch; the other must give them along the same axis, at most as many, and equal "
         "other sizes (0 to 4, as many as node #0 (Compress) finds at run time)\n");
   }

@@ -2,6 +2,7 @@
 #include "compiler/stage/runtime_text.h"
 
 #include "compiler/base/text.h"
+#include "runtime/etch_antialias.h"
 #include "runtime/etch_float_products.h"
 #include "runtime/etch_matmul.h"
 #include "runtime/etch_move.h"
@@ -149,6 +150,12 @@ std::string text_of(const Grid& g) {
   return cat("rt::Grid{", g.corners, " /* corners */, {", g.n[0], ", ", g.n[1], ", ", g.n[2],
              "}, {", g.y_step[0], ", ", g.y_step[1], ", ", g.y_step[2], "}, ", g.inner,
              " /* inner */}");
+}
+
+std::string text_of(const Filtered& f) {
+  return cat("rt::Filtered{", f.out, " /* outputs */, ", f.rows, " /* rows */, ", f.inner,
+             " /* neighbours */, ", f.x_row, ", ", f.y_row, ", ", f.x_step, ", ", f.y_step, ", ",
+             f.turned, " /* turned */}");
 }
 
 std::string text_of(const GateRows& r) {

@@ -10,6 +10,7 @@ namespace rt {
 struct MveColumns;
 struct PackedColumns;
 struct ConvShape;
+struct Filtered;
 struct FloatConvShape;
 struct FloatEnd;
 struct GateRows;
@@ -51,6 +52,7 @@ std::string text_of(const RowAffine& affine);
 std::string text_of(const LrnShape& shape);
 std::string text_of(const Picked& picked);
 std::string text_of(const Grid& grid);
+std::string text_of(const Filtered& filtered);
 std::string text_of(const GateRows& rows);
 
 }  // namespace rt

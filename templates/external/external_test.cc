@@ -4,6 +4,7 @@
 
 #include <vector>
 
+#include "templates/external/antialias.h"
 #include "templates/external/byte_lines.h"
 #include "templates/external/byte_softmax.h"
 #include "templates/external/convert.h"
@@ -119,6 +120,27 @@ TEST(External, ResizingStaysInsideItsSpans) {
     }
     call_between_guards(ResizeCubic<true>{}, kFloats, kFloatsOut, near, kFloats, grid, 0.0F);
     call_between_guards(ResizeCubic<false>{}, kFloats, kFloatsOut, near, kFloats, grid, 0.0F);
+  });
+}
+
+// Two windows that overlap and one from the start on; weights for seven inputs.
+TEST(External, FiltersOfResizingStayInsideTheirSpans) {
+  const Bytes<const std::int32_t> taps{{2, 3, 4, 3, 0, 1}};
+  expect_inside([&] {
+    for (const int inner : {1, 3, 16, 67}) {
+      for (const int rows : {1, 2, 19}) {
+        const rt::Filtered spread{3, rows, inner, 11 * inner, 5 * inner, inner + 1, inner, 0};
+        call_between_guards(FilterAxis<float, float>{}, kFloats, kFloatsOut, taps, kFloats, spread,
+                            kStored);
+        call_between_guards(FilterAxis<Byte, std::int32_t>{}, kBytes, kOut, taps, kInts, spread,
+                            kStored);
+        const rt::Filtered dense{3, rows, inner, 7 * inner, 4 * inner, inner, inner, 3};
+        call_between_guards(FilterTurnedAxis<float, float>{}, kFloats, kFloatsOut, kFloatsOut, taps,
+                            kFloats, dense, kStored);
+        call_between_guards(FilterTurnedAxis<Byte, std::int32_t>{}, kBytes, kOut, kOut, taps, kInts,
+                            dense, kStored);
+      }
+    }
   });
 }
 

@@ -172,6 +172,7 @@ std::vector<Case> every_function_of_the_runtime() {
   add_cases(all, variadic_cases(3 * n));
   add_cases(all, move_cases(n));
   add_cases(all, resize_cases(3 * n));
+  add_cases(all, antialias_cases(3 * n));
   add_cases(all, select_cases(n));
   add_cases(all, activation_tables(2 * n));
   add_cases(all, arithmetic_cases(6 * n));

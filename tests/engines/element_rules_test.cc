@@ -203,8 +203,8 @@ TEST(ElementRules, HoldForTheReferenceFunctionsInAllModels) {
   std::vector<Case> cases = recorded_models();
   EXPECT_GT(cases.size(), 100U);
   for (auto& more : {activation_tables(30), quantized_choices(30), float_chains(60), move_cases(40),
-                     select_cases(30), resize_cases(60), function_cases(2), power_cases(10),
-                     variadic_cases(10), other_operators(10), place_chains(60)}) {
+                     select_cases(30), resize_cases(60), antialias_cases(30), function_cases(2),
+                     power_cases(10), variadic_cases(10), other_operators(10), place_chains(60)}) {
     add(cases, more);
   }
   cases.push_back(tensorflow_pair());

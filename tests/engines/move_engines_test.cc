@@ -26,6 +26,7 @@ TEST(Moves, NativelyInSelection) {
   expect_native_agrees(wide_selections());
 }
 TEST(Moves, NativelyInResize) { expect_native_agrees(resize_cases(300)); }
+TEST(Moves, NativelyInAntialias) { expect_native_agrees(antialias_cases(200)); }
 TEST(Moves, NativelyBetweenConvolutions) { expect_native_agrees(networks_that_move(150)); }
 
 // These steps are rows of the runtime, the same C++ on every target: the scalar one and two with
@@ -39,6 +40,7 @@ TEST_P(CompiledMoves, AgreeWithTheReferences) {
   add_cases(all, select_cases(6));
   add_cases(all, wide_selections());
   add_cases(all, resize_cases(24));
+  add_cases(all, antialias_cases(40));
   add_cases(all, networks_that_move(6));
   const std::size_t half = find_target(GetParam())->lanes > 1 ? 0 : 1;
   expect_compiled_agrees(half_of(std::move(all), half), GetParam());
@@ -89,6 +91,7 @@ TEST(Moves, CompileWithoutWarningsAndNeedOnlyMemcpyAndMemset) {
   std::vector<Case> cases = move_cases(4);
   add_cases(cases, select_cases(4));
   add_cases(cases, resize_cases(12));
+  add_cases(cases, antialias_cases(8));
   expect_clean_code(cases, "scalar");
 }
 

@@ -69,8 +69,8 @@ TEST_P(RecordedNodes, EqualOnnxRuntimeWhenCompiled) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Topics, RecordedNodes,
-                         testing::Values("conversions", "cubic", "four_bits", "integers", "limits",
-                                         "rows", "top_k", "where"));
+                         testing::Values("antialias", "conversions", "cubic", "four_bits",
+                                         "integers", "limits", "rows", "top_k", "where"));
 
 }  // namespace
 }  // namespace etch

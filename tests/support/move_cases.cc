@@ -258,6 +258,44 @@ Case resize_case(int index, Dice& dice, bool linear) {
                          name_of(type), "_", to_string(shape)));
 }
 
+// Along one axis or several, from a few elements to more than a vector and a turned part have.
+Case antialias_case(int index, Dice& dice) {
+  OneMove move(dice, 19);
+  const DType type = dice.pick<DType>({DType::kF32, DType::kF32, DType::kU8});
+  const std::int64_t rank = dice.between(1, 4);
+  Shape shape;
+  std::vector<float> scales;
+  for (std::int64_t d = 0; d < rank; ++d) {
+    shape.push_back(dice.pick<std::int64_t>({1, 2, 3, 5, 8, 13, dice.between(1, 24)}));
+    if (d + 1 == rank && dice.one_in(3)) shape.back() = dice.pick<std::int64_t>({40, 97, 150});
+    scales.push_back(dice.pick<float>({1.0F, 1.0F, 0.5F, 0.3F, 0.7F, 0.12F, 1.6F}));
+    if (static_cast<float>(shape.back()) * scales.back() < 1.0F) scales.back() = 1.0F;
+  }
+  const auto transform =
+      dice.pick<std::string>({"asymmetric", "half_pixel", "pytorch_half_pixel", "align_corners",
+                              "half_pixel_symmetric", "tf_crop_and_resize"});
+  std::string x = move.data("x", type, shape, false);
+  if (type == DType::kF32) x = move.turned(x, shape);
+  std::vector<float> roi(static_cast<std::size_t>(2 * rank), 0.0F);
+  for (std::int64_t d = 0; d < rank; ++d) {
+    roi[static_cast<std::size_t>(d)] = dice.one_in(2) ? -0.2F : 0.1F;
+    roi[static_cast<std::size_t>(d + rank)] = dice.one_in(2) ? 0.8F : 1.3F;
+  }
+  move.model.initializer("roi", Tensor::of<float>({2 * rank}, roi));
+  move.model.initializer("scales", Tensor::of<float>({rank}, scales));
+  const auto mode = dice.pick<std::string>({"linear", "cubic"});
+  move.model
+      .node("Resize", {x, "roi", "scales"}, {"y"},
+            {{"mode", mode},
+             {"antialias", std::int64_t{1}},
+             {"coordinate_transformation_mode", transform},
+             {"exclude_outside", dice.between(0, 1)},
+             {"extrapolation_value", 17.0F}})
+      .output("y");
+  return move.finish(cat("antialias_", index, "_", mode, "_", transform, "_", name_of(type), "_",
+                         to_string(shape)));
+}
+
 // ---- networks ----
 
 // Convolutions with what moves between them. Everything shares one quantization where operators
@@ -424,6 +462,15 @@ std::vector<Case> resize_cases(int count) {
   for (int index = 0; index < count; ++index) {
     Dice dice(static_cast<std::uint64_t>(index) + 8'000'000);
     out.push_back(resize_case(index, dice, index % 2 == 0));
+  }
+  return out;
+}
+
+std::vector<Case> antialias_cases(int count) {
+  std::vector<Case> out;
+  for (int index = 0; index < count; ++index) {
+    Dice dice(static_cast<std::uint64_t>(index) + 8'500'000);
+    out.push_back(antialias_case(index, dice));
   }
   return out;
 }

@@ -8,8 +8,9 @@
 
 namespace etch {
 
-std::vector<Case> move_cases(int count);          // `count` of each operator
-std::vector<Case> resize_cases(int count);        // nearest, linear, cubic
+std::vector<Case> move_cases(int count);    // `count` of each operator
+std::vector<Case> resize_cases(int count);  // nearest, linear, cubic
+std::vector<Case> antialias_cases(int count);
 std::vector<Case> networks_that_move(int count);  // among quantized convolutions
 
 }  // namespace etch

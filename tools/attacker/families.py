@@ -3,6 +3,7 @@
 import numpy as np
 
 from builder import Builder, Unbuildable
+import antialias
 import bodies
 import borders
 import edges
@@ -18,6 +19,7 @@ import variants
 import zoo
 
 FAMILIES = {
+    **antialias.FAMILIES,
     **topologies.FAMILIES,
     **singles.FAMILIES,
     **sequences.FAMILIES,

@@ -221,8 +221,6 @@ def resized(b, x):
     if o >= 18 and b.chance(0.5):
         extra["axes"] = b.pick([[2, 3], [-2, -1], [3, 2]])
         scales = scales[2:] if extra["axes"][0] != 3 else scales[:1:-1]
-        if b.chance(0.5) and mode == "linear":
-            extra["antialias"] = 1
         if b.chance(0.4):
             extra["axes"] = [2, 3]  # ONNX Runtime ignores the policy for axes from the end
             extra["keep_aspect_ratio_policy"] = b.pick(["stretch", "not_larger", "not_smaller"])

@@ -91,9 +91,9 @@ class Net:
         both = self.node("Mul", scale, self.constant("f32", w_scale))
         return self.node("Mul", self.node("Cast", product, to=TensorProto.FLOAT), both)
 
-    def case(self, group: str, name: str, *outputs: str) -> Case:
+    def case(self, group: str, name: str, *outputs: str, opset: int = 17) -> Case:
         graph = helper.make_graph(self.nodes, "net", self.inputs,
                                   [helper.make_empty_tensor_value_info(one) for one in outputs], self.constants)
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17),
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset),
                                                         helper.make_opsetid("com.microsoft", 1)], ir_version=8)
         return Case(group, name, onnx.shape_inference.infer_shapes(model).SerializeToString(), self.feeds)

@@ -76,6 +76,25 @@ def resized_bytes():
         yield net.case("resize, wider", f"{mode} {transform} 20x20 to 53x47", y)
 
 
+def antialiased():
+    """Images and feature maps that shrink, under filters that are as wide as the ratio of sizes."""
+    for kind, mode, shape, size in (("f32", "linear", (1, 3, 224, 224), (112, 112)), ("u8", "linear", (1, 3, 224, 224), (112, 112)),
+                                    ("f32", "cubic", (1, 3, 224, 224), (112, 112)), ("u8", "cubic", (1, 3, 224, 224), (96, 96)),
+                                    ("f32", "linear", (1, 3, 480, 640), (224, 224)), ("u8", "linear", (1, 3, 480, 640), (224, 224)),
+                                    ("f32", "linear", (1, 3, 64, 64), (112, 112)), ("f32", "linear", (1, 64, 14, 14), (7, 7)),
+                                    ("f32", "cubic", (1, 768, 16, 16), (14, 14)), ("f32", "linear", (1, 1, 16, 4000), (16, 2000)),
+                                    ("f32", "linear", (1, 1, 1024, 1024), (32, 32))):
+        net = Net()
+        y = net.node("Resize", net.input(kind, *shape), "", "", net.constant("s64", [*shape[:2], *size]), mode=mode,
+                     antialias=1)
+        yield net.case("antialias", f"{mode} {kind} {list(shape)} to {list(size)}", y, opset=18)
+    for kind in ("f32", "u8"):
+        net = Net()
+        y = net.node("Resize", net.input(kind, 1, 224, 224, 3), "", "", net.constant("s64", [1, 112, 112, 3]),
+                     mode="linear", antialias=1)
+        yield net.case("antialias", f"linear {kind} channels last 224x224x3 to 112x112", y, opset=18)
+
+
 def inner_reductions():
     for op in ("ReduceMean", "ReduceMax", "ReduceL2", "ReduceProd", "ReduceLogSumExp"):
         for axes, shape in (((1,), (8, 128, 64)), ((0,), (256, 256)), ((2, 3), (4, 64, 14, 14)), ((1, 3), (4, 16, 32, 16)),
@@ -315,5 +334,6 @@ def byte_elements():
 
 
 def all_cases() -> list[nodes.Case]:
-    return [*wider_convolutions(), *per_channel_uint8(), *resized_bytes(), *inner_reductions(), *inner_moves(), *orders(),
-            *longer_recurrences(), *norms(), *pools(), *packed_products(), *products(), *attentions(), *byte_elements()]
+    return [*wider_convolutions(), *per_channel_uint8(), *resized_bytes(), *antialiased(), *inner_reductions(),
+            *inner_moves(), *orders(), *longer_recurrences(), *norms(), *pools(), *packed_products(), *products(),
+            *attentions(), *byte_elements()]

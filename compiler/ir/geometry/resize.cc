@@ -45,7 +45,8 @@ std::int64_t nearest_sample(const Resize& params, std::size_t axis, std::int64_t
   if (along.position.empty()) return at;
   const float position = along.position[static_cast<std::size_t>(at)];
   if (is_outside(params, along, position)) return -1;
-  return std::clamp<std::int64_t>(rounded(position, params.round, along.down), 0, along.in - 1);
+  return std::clamp<std::int64_t>(rounded(position, params.round, along.scale < 1.0F), 0,
+                                  along.in - 1);
 }
 
 namespace {

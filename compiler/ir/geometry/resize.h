@@ -13,7 +13,7 @@ namespace etch {
 
 struct ResizeAxis {
   std::int64_t in = 1, out = 1;
-  bool down = false;            // scale < 1
+  float scale = 1;
   std::vector<float> position;  // per output position; empty: the axis is copied
 };
 
@@ -25,13 +25,14 @@ struct Resize {
   Round round = Round::kPreferFloor;
   Arithmetic arithmetic = Arithmetic::kFloat;
   float cubic_a = -0.75F;
-  bool exclude_outside = false;  // of kCubic
+  bool exclude_outside = false;  // of kCubic and antialias
+  bool antialias = false;        // kLinear and kCubic by wide filters, see antialias.h
   bool extrapolate = false;
-  Tensor value;                  // extrapolation_value as an element
-  std::vector<ResizeAxis> axes;  // one per axis
-  std::vector<std::size_t>
-      linear;   // the two or three axes of linear and cubic mode, outermost first
-  Shape shape;  // of the output
+  Tensor value;                     // extrapolation_value as an element
+  std::vector<ResizeAxis> axes;     // one per axis
+  std::vector<std::size_t> linear;  // the axes of linear and cubic mode, outermost first; two or
+                                    // three, or with antialias all that change
+  Shape shape;                      // of the output
 };
 
 // The neighbours of an output position and how much each counts.

@@ -3,6 +3,7 @@
 
 #include "compiler/base/text.h"
 #include "compiler/kernels/move/move.h"
+#include "compiler/kernels/resize/antialias.h"
 #include "compiler/kernels/resize/resize.h"
 #include "compiler/kernels/rows/arithmetic.h"
 #include "compiler/lower/arguments.h"
@@ -55,6 +56,8 @@ void lower_resize(Lowering& lowering, const Node& node) {
   const auto& params = params_of<Resize>(node);
   if (params.mode == Resize::Mode::kCopy) {
     lowering.set_view(node, 0, lowering.view(node, 0));
+  } else if (params.antialias) {
+    add_antialias(lowering, node, params);
   } else if (params.mode == Resize::Mode::kLinear) {
     add_linear_resize(lowering, node, params);
   } else if (params.mode == Resize::Mode::kCubic) {

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "compiler/base/text.h"
+#include "compiler/ir/geometry/antialias.h"
 #include "compiler/ir/geometry/strided.h"
 #include "compiler/ops/arguments.h"
 #include "compiler/ops/op.h"
@@ -79,9 +80,27 @@ bool set_cubic(ResolveContext& context, const ResizeSizes& sizes, Resize& params
   return true;
 }
 
+// Of int8, ONNX Runtime's results below 0 are 0.
+bool set_antialias(ResolveContext& context, const std::string& mode, const ResizeSizes& sizes,
+                   Resize& params) {
+  params.antialias = true;
+  params.mode = mode == "cubic" ? Resize::Mode::kCubic : Resize::Mode::kLinear;
+  params.cubic_a = context.float_attr("cubic_coeff_a", -0.75F);
+  params.exclude_outside = context.int_attr("exclude_outside", 0) != 0;
+  if (!std::isfinite(params.cubic_a)) context.attr_error("cubic_coeff_a", "must be finite");
+  if (mode != "linear" && mode != "cubic") {
+    context.attr_error("antialias", cat("needs mode linear or cubic, got '", printable(mode), "'"));
+  }
+  for (std::size_t d = 0; d < sizes.out.size(); ++d) {
+    if (sizes.out[d] != context.shape(0)[d]) params.linear.push_back(d);
+  }
+  return check_dtype(context, 0, "X", {DType::kF32, DType::kU8}) && !context.failed();
+}
+
 bool set_mode(ResolveContext& context, const ResizeForm& form, const ResizeSizes& sizes,
               Resize& params) {
   const std::string mode = context.string_attr("mode", "nearest");
+  const bool antialias = form.has_axes && context.int_attr("antialias", 0) != 0;
   const auto round = round_of(context, form);
   if (!round) return false;
   params.round = *round;
@@ -89,6 +108,7 @@ bool set_mode(ResolveContext& context, const ResizeForm& form, const ResizeSizes
     params.mode = Resize::Mode::kCopy;
     return true;
   }
+  if (antialias) return set_antialias(context, mode, sizes, params);
   if (mode == "nearest") {
     params.mode = Resize::Mode::kNearest;
     return true;
@@ -110,19 +130,32 @@ bool set_mode(ResolveContext& context, const ResizeForm& form, const ResizeSizes
   return true;
 }
 
-bool refuse_options(ResolveContext& context, const ResizeForm& form) {
-  if (!form.has_modes) return false;
+void ignore_options(ResolveContext& context, const ResizeForm& form) {
+  if (!form.has_modes) return;
   context.ignore_attr("cubic_coeff_a");
   context.ignore_attr("exclude_outside");
-  if (!form.has_axes || context.int_attr("antialias", 0) == 0) return false;
-  context.attr_error("antialias", "cannot be compiled");
+}
+
+// Reports filters whose sums of bytes leave 32 bits.
+bool check_sums(ResolveContext& context, const Resize& params) {
+  if (!params.antialias || context.dtype(0) != DType::kU8) return true;
+  for (const std::size_t axis : params.linear) {
+    for (std::int64_t i = 0; i < params.axes[axis].out; ++i) {
+      if (fits_sums_of_bytes(filter_taps(params, axis, i))) continue;
+      context.attr_error("cubic_coeff_a", cat(decimal(params.cubic_a),
+                                              " makes sums of bytes that need more than 32 "
+                                              "bits"));
+      return false;
+    }
+  }
   return true;
 }
 
 void resolve_resize(ResolveContext& context) {
   const ResizeForm form = form_of(context);
   const auto sizes = resize_sizes(context, form);
-  if (!sizes || refuse_options(context, form)) return;
+  if (!sizes) return;
+  ignore_options(context, form);
   const auto transform = transform_of(context, form);
   if (!transform) return;
   Resize params;
@@ -139,12 +172,12 @@ void resolve_resize(ResolveContext& context) {
     params.value = std::move(*element);
   }
   for (std::size_t d = 0; d < sizes->out.size(); ++d) {
-    ResizeAxis axis{context.shape(0)[d], sizes->out[d], sizes->scales[d] < 1.0F, {}};
+    ResizeAxis axis{context.shape(0)[d], sizes->out[d], sizes->scales[d], {}};
     if (params.mode != Resize::Mode::kCopy && sizes->scales[d] != 1.0F)
       axis.position = positions_along(*transform, d, axis.in, axis.out, sizes->scales[d]);
     params.axes.push_back(std::move(axis));
   }
-  context.set_params(std::move(params));
+  if (check_sums(context, params)) context.set_params(std::move(params));
 }
 
 // Nearest neighbours only move; linear mode computes, and extrapolation invents.

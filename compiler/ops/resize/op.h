@@ -26,7 +26,9 @@
 //            As ONNX Runtime computes it: rows first, products and sums rounded one by one; of
 //            those that count, along rows fl(fl(weight / total) x), across them fl(fl(x weight) /
 //            total)
-//   antialias: refused
+//   antialias  (opset 18) 1: linear and cubic mode along any axes, where each output is the mean of
+//            all inputs under a filter that is as wide as the ratio of sizes, of float32 or uint8;
+//            docs/spec/float.md section 9.6. int8 is refused: ONNX Runtime gives 0 for all below 0
 #pragma once
 
 #include "compiler/ir/geometry/resize.h"

@@ -134,9 +134,6 @@ TEST(Resize, RefusesModesThatItHasNot) {
   OneNode round = resize(kTwo, {1, 1, 2, 2}, "nearest");
   round.attribute("nearest_mode", std::string("up"));
   EXPECT_EQ(round.errors(), "E-ATTR: is not known: 'up'");
-  OneNode smooth = resize(kTwo, {1, 1, 0.5F, 0.5F}, "linear");
-  smooth.attribute("antialias", std::int64_t{1});
-  EXPECT_EQ(smooth.errors(), "E-ATTR: cannot be compiled");
   OneNode policy = to_sizes(counting({2}), {4});
   policy.attribute("keep_aspect_ratio_policy", std::string("any"));
   EXPECT_EQ(policy.errors(), "E-ATTR: is not known: 'any'");

@@ -1,6 +1,8 @@
 // Resize by plain loops; see op.h.
+#include <algorithm>
 #include <cstring>
 
+#include "compiler/ir/geometry/antialias.h"
 #include "compiler/ir/geometry/strided.h"
 #include "compiler/ops/op.h"
 #include "compiler/ops/resize/op.h"
@@ -144,11 +146,70 @@ Tensor cubic(const Resize& params, const Tensor& x) {
   return y;
 }
 
+// The weighed sum of the inputs `step` apart from x[from] on.
+void set_filtered(Tensor& y, std::size_t to, const Tensor& x, std::int64_t from, std::int64_t step,
+                  const FilterTaps& taps) {
+  float sum = 0;
+  std::int64_t parts = std::int64_t{1} << (kFilterBits - 1);
+  for (const float weight : taps.weights) {
+    if (x.dtype() == DType::kF32) {
+      const float product = x.as<float>()[as_index(from)] * weight;
+      sum += product;
+    } else {
+      parts += x.integer(from) * filter_parts(weight);
+    }
+    from += step;
+  }
+  if (x.dtype() == DType::kF32) {
+    y.as<float>()[to] = sum;
+  } else {
+    y.mutable_bytes()[to] =
+        static_cast<std::byte>(std::clamp<std::int64_t>(parts >> kFilterBits, 0, 255));
+  }
+}
+
+Tensor filtered_along(const Resize& params, std::size_t axis, const Tensor& x) {
+  Shape shape = x.shape();
+  shape[axis] = params.axes[axis].out;
+  Tensor y(x.dtype(), shape);
+  const std::vector<std::int64_t> dense = dense_strides(x.shape());
+  std::vector<FilterTaps> taps;
+  for (std::int64_t i = 0; i < shape[axis]; ++i) taps.push_back(filter_taps(params, axis, i));
+  for_each_index(shape, [&](std::int64_t flat, const Shape& index) {
+    const FilterTaps& each = taps[as_index(index[axis])];
+    std::int64_t from = each.first * dense[axis];
+    for (std::size_t d = 0; d < index.size(); ++d) from += d == axis ? 0 : index[d] * dense[d];
+    set_filtered(y, as_index(flat), x, from, dense[axis], each);
+  });
+  return y;
+}
+
+// From the last axis to the first; positions outside are put in at the end.
+Tensor filtered(const Resize& params, const Tensor& x) {
+  Tensor y = x;
+  for (auto axis = params.linear.rbegin(); axis != params.linear.rend(); ++axis)
+    y = filtered_along(params, *axis, y);
+  if (!params.extrapolate) return y;
+  const auto bytes = params.value.bytes();
+  for_each_index(params.shape, [&](std::int64_t flat, const Shape& index) {
+    bool outside = false;
+    for (std::size_t d = 0; d < index.size(); ++d) {
+      const bool moves = !params.axes[d].position.empty();
+      outside = outside || (moves && filter_taps(params, d, index[d]).outside);
+    }
+    if (outside)
+      std::memcpy(y.mutable_bytes().data() + as_index(flat) * bytes.size(), bytes.data(),
+                  bytes.size());
+  });
+  return y;
+}
+
 }  // namespace
 
 std::vector<Tensor> resize_reference(const Node& node, std::span<const Tensor* const> inputs) {
   const auto& params = params_of<Resize>(node);
   if (params.mode == Resize::Mode::kCopy) return {*inputs[0]};
+  if (params.antialias) return {filtered(params, *inputs[0])};
   if (params.mode == Resize::Mode::kCubic) return {cubic(params, *inputs[0])};
   const bool between = params.mode == Resize::Mode::kLinear;
   return {between ? linear(params, *inputs[0]) : nearest(params, *inputs[0])};

@@ -41,7 +41,6 @@ std::span<const Rule> loss_rules();
 std::span<const Rule> spectrum_rules();
 std::span<const Rule> constant_rules();
 std::span<const Rule> experimental_rules();
-std::span<const Rule> antialias_rules();
 std::span<const Rule> transformer_rules();  // compiler/passes/functions
 
 void write_unique(Parts& parts);
