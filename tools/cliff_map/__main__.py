@@ -181,10 +181,9 @@ def markdown(result: dict) -> str:
     total = mean([row["ratio"] for row in rows])
     lines = ["# The cliff map", "",
              "Single layers and blocks, one thread, times of `run()` as a user calls it, against ONNX Runtime in the "
-             "same run. A ratio above 1: Etch is faster. Made by `" + result["command"] + "`.", "",
+             "same run. A ratio above 1: Etch is faster. A question mark: too little undisturbed time.", "",
              result["machine"] + ".", "",
-             f"{len(rows)} cases, geometric mean {total:.2f}; {len(behind)} below 1.0. A question mark: too little "
-             "undisturbed time.", "", *summary(rows), "", "## Below 1.0", "", *listing(behind)]
+             f"{len(rows)} cases, geometric mean {total:.2f}; {len(behind)} below 1.0.", "", *summary(rows), "", "## Below 1.0", "", *listing(behind)]
     if faults:
         lines += ["", "## Not measured", "", *[f"- {name}: {why}" for name, why in sorted(faults.items())]]
     return "\n".join(lines) + "\n"
