@@ -51,36 +51,61 @@ ETCH_INLINE Floats<lanes> load_apart(const float* x) {
   }
 }
 
+// Vectors of neighbouring positions, of which the last one begins `last` positions after the first.
 template <class Operation, int stride, int lanes, int count>
-ETCH_INLINE void take_positions(Columns<lanes, count>& all, const float* x) {
+ETCH_INLINE void take_positions(Columns<lanes, count>& all, const float* x, ptrdiff_t last) {
+  if constexpr (count == 1) x += stride * last;
   all.first = Operation::of(all.first, load_apart<stride, lanes>(x));
-  if constexpr (count > 1) take_positions<Operation, stride>(all.rest, x + stride * lanes);
+  if constexpr (count > 1)
+    take_positions<Operation, stride>(all.rest, x + stride * lanes, last - lanes);
+}
+
+template <int lanes, int count, class Finish>
+ETCH_INLINE void finish_positions(const Columns<lanes, count>& all, float* y, ptrdiff_t last,
+                                  Finish finish) {
+  if constexpr (count == 1) y += last;
+  store_result(y, finish(all.first));
+  if constexpr (count > 1) finish_positions(all.rest, y + lanes, last - lanes, finish);
 }
 
 // `count` vectors of positions, whose windows have the same taps; x belongs to the first one.
 template <class Operation, int stride, int lanes, int count, class Finish>
 ETCH_INLINE void pool_positions(const PoolShape& s, const Window& window, const float* x, float* y,
-                                Finish finish) {
+                                ptrdiff_t last, Finish finish) {
   Columns<lanes, count> all;
   start_window<Operation>(all);
-  for_each_tap(s.axis, window,
-               [&](ptrdiff_t at, int32_t) { take_positions<Operation, stride>(all, x + at); });
-  finish_window(all, y, finish);
+  for_each_tap(s.axis, window, [&](ptrdiff_t at, int32_t) {
+    take_positions<Operation, stride>(all, x + at, last);
+  });
+  finish_positions(all, y, last, finish);
 }
 
-// n >= lanes positions. The last vector begins earlier where fewer than `lanes` are left.
+// The last n <= count * lanes positions of a line at once: vectors one after the other would each
+// wait for its own sums. The last vector begins earlier, perhaps before x, where fewer than `lanes`
+// positions are left.
 template <class Operation, int stride, int lanes, int count, class Finish>
-ETCH_INLINE void pool_line(const PoolShape& s, const Window& window, const float* x, float* y,
-                           int32_t done, int32_t n, Finish finish) {
-  for (; n - done >= count * lanes; done += count * lanes) {
-    pool_positions<Operation, stride, lanes, count>(s, window, x + done * stride, y + done, finish);
-  }
+ETCH_INLINE void pool_rest(const PoolShape& s, const Window& window, const float* x, float* y,
+                           int32_t n, Finish finish) {
   if constexpr (count > 1) {
-    pool_line<Operation, stride, lanes, count / 2>(s, window, x, y, done, n, finish);
-  } else if (done < n) {
-    pool_positions<Operation, stride, lanes, 1>(s, window, x + (n - lanes) * stride, y + n - lanes,
-                                                finish);
+    if (n <= (count - 1) * lanes)
+      return pool_rest<Operation, stride, lanes, count - 1>(s, window, x, y, n, finish);
   }
+  pool_positions<Operation, stride, lanes, count>(s, window, x, y, n - lanes, finish);
+}
+
+// n >= lanes positions.
+template <class Operation, int stride, int lanes, class Finish>
+ETCH_INLINE void pool_line(const PoolShape& s, const Window& window, const float* x, float* y,
+                           int32_t n, Finish finish) {
+  constexpr int32_t kMost = 4;
+  int32_t done = 0;
+  for (; n - done >= kMost * lanes; done += kMost * lanes) {
+    pool_positions<Operation, stride, lanes, kMost>(s, window, x + done * stride, y + done,
+                                                    (kMost - 1) * lanes, finish);
+  }
+  if (done < n)
+    pool_rest<Operation, stride, lanes, kMost>(s, window, x + done * stride, y + done, n - done,
+                                               finish);
 }
 
 // The same line of all channels.
@@ -88,7 +113,7 @@ template <class Operation, int stride, int lanes, class Finish>
 ETCH_INLINE void pool_planes(const PoolShape& s, const Window& window, const float* x, float* y,
                              int32_t n, Finish finish) {
   for (int32_t c = 0; c < s.channels; ++c, x += s.x_channel, y += s.y_channel)
-    pool_line<Operation, stride, lanes, 4>(s, window, x, y, 0, n, finish);
+    pool_line<Operation, stride, lanes>(s, window, x, y, n, finish);
 }
 
 template <class Operation, int count>
@@ -137,6 +162,7 @@ ETCH_INLINE int32_t pool_inside(const PoolShape& s, const Window& window, const 
 template <class Operation, class FinishOf>
 ETCH_INLINE void pool_row(const PoolShape& s, const Interior& interior, Window& window,
                           int32_t (&out)[3], const float* x, float* y, FinishOf finish_of) {
+  constexpr int kChannels = kFloatLanes > 1 ? 8 : 4;
   const int32_t inside = interior.last - interior.first;
   out[2] = interior.first;
   window.axis[2] = interior_taps(s.axis[2], interior, out[2]);
@@ -151,7 +177,8 @@ ETCH_INLINE void pool_row(const PoolShape& s, const Interior& interior, Window& 
     if (out[2] == interior.first) out[2] += done;
     if (out[2] == s.axis[2].out) break;
     window.axis[2] = interior_taps(s.axis[2], interior, out[2]);
-    pool_position<Operation, 4>(s, window, x, y + out[2], s.channels, finish_of(out, window));
+    pool_position<Operation, kChannels>(s, window, x, y + out[2], s.channels,
+                                        finish_of(out, window));
   }
 }
 
@@ -175,13 +202,20 @@ ETCH_INLINE void pool_lines(const PoolShape& s, const float* x, float* y, Finish
   }
 }
 
-// max_pool() and average_pool().
-static inline void max_pool_lines(const PoolShape& s, const float* x, float* y) {
+// max_pool() and average_pool(). With vectors they are inlined: where the sizes are known, a few of
+// the cases above are all that is left, less code than a function for all pools of a network.
+#if defined(ETCH_FOUR_FLOATS)
+#define ETCH_POOL_FUNCTION ETCH_INLINE
+#else
+#define ETCH_POOL_FUNCTION static inline
+#endif
+
+ETCH_POOL_FUNCTION void max_pool_lines(const PoolShape& s, const float* x, float* y) {
   pool_lines<WindowMaximum>(
       s, x, y, [](const auto&, const Window&) { return [](const auto& most) { return most; }; });
 }
 
-static inline void average_pool_lines(const PoolShape& s, const float* x, float* y) {
+ETCH_POOL_FUNCTION void average_pool_lines(const PoolShape& s, const float* x, float* y) {
   pool_lines<WindowSum>(s, x, y, [&](const int32_t(&out)[3], const Window& window) {
     const int32_t inside = window.axis[0].count * window.axis[1].count * window.axis[2].count;
     const int32_t count = s.count_padding != 0 ? padded_positions(s, out) : inside;
@@ -189,6 +223,8 @@ static inline void average_pool_lines(const PoolShape& s, const float* x, float*
     return [=](const auto& sum) { return quotient(sum, same_lanes(sum, divisor)); };
   });
 }
+
+#undef ETCH_POOL_FUNCTION
 
 }  // namespace rt
 }  // namespace etch

@@ -196,7 +196,18 @@ def build_library(source: pathlib.Path, driver: str, compiler: str, level: str) 
 
 class Network:
     def __init__(self, request: Request, feeds: list[np.ndarray], folder: pathlib.Path):
-        self.place, self.report = build(request, folder)
+        self.load(build(request, folder)[0], feeds)
+
+    @classmethod
+    def built(cls, place: pathlib.Path, feeds: list[np.ndarray]) -> "Network":
+        """What build() has left in `place`, without asking the compilers again."""
+        network = cls.__new__(cls)
+        network.load(place, feeds)
+        return network
+
+    def load(self, place: pathlib.Path, feeds: list[np.ndarray]) -> None:
+        self.place = place
+        self.report = json.loads((place / "net/report.json").read_text(encoding="utf-8"))
         self.facts = Facts(**json.loads((self.place / "facts.json").read_text(encoding="utf-8")))
         self.library = ctypes.CDLL(str(self.place / "net.so"))
         self.library.arena_bytes.restype = ctypes.c_ulong

@@ -12,6 +12,7 @@ import re
 import shlex
 import subprocess
 import sys
+import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "bench_x86"))
 
@@ -27,6 +28,7 @@ import ort_runner  # noqa: E402
 import sibling_cases  # noqa: E402
 import wider_cases  # noqa: E402
 
+KEPT = "<!-- by hand from here on -->"
 BUILD = pathlib.Path(__file__).resolve().parents[2] / "build/cliff-map"
 
 
@@ -40,17 +42,26 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--seconds", type=float, default=0.02, help="per contender and round")
     parser.add_argument("--json", type=pathlib.Path, metavar="FILE")
-    parser.add_argument("--markdown", type=pathlib.Path, metavar="FILE")
+    parser.add_argument("--markdown", type=pathlib.Path, metavar="FILE", help=f"write a page; what it has after {KEPT} is kept")
     parser.add_argument("--join", type=pathlib.Path, nargs="+", metavar="FILE",
                         help="time nothing: the page of what earlier runs wrote with --json, of a case the last")
     parser.add_argument("--list", action="store_true", help="print the names of the cases and stop")
     parser.add_argument("--networks", action="store_true", help="whole networks instead, which take minutes to build")
     parser.add_argument("--build", action="store_true", help="build what is to be timed and stop; the next run finds it")
+    parser.add_argument("--reuse", action="store_true",
+                        help="time what --build has built for the target, whatever has changed since, and nothing else")
+    parser.add_argument("--resume", action="store_true", help="the cases in the file of --json are not timed again")
+    parser.add_argument("--limit", type=float, default=math.inf, metavar="SECONDS",
+                        help="begin no case after that time: with --reuse and --resume a run in short pieces")
     return parser.parse_args()
 
 
 def title(case) -> str:
     return f"{case.group}: {case.name}"
+
+
+def title_of(row: dict) -> str:
+    return f"{row['group']}: {row['name']}"
 
 
 def is_chosen(case, options: argparse.Namespace) -> bool:
@@ -65,11 +76,13 @@ def chosen(options: argparse.Namespace) -> list:
     return [case for case in cases if is_chosen(case, options)][::options.every]
 
 
-def requests_of(case, target: str, options: argparse.Namespace) -> dict[str, etch_runner.Request]:
-    """By how float products are rounded, the one that the page is about first."""
-    kinds = ["separate", "fused"] if options.float_products == "both" else [options.float_products]
-    return {kind: etch_runner.Request(case.model, target, options=("--float-products", kind) if kind == "fused" else ())
-            for kind in kinds}
+def kinds_of(options: argparse.Namespace) -> list[str]:
+    """How float products are rounded, the one that the page is about first."""
+    return ["separate", "fused"] if options.float_products == "both" else [options.float_products]
+
+
+def request_of(case, target: str, kind: str) -> etch_runner.Request:
+    return etch_runner.Request(case.model, target, options=("--float-products", kind) if kind == "fused" else ())
 
 
 def reason_of(error: Exception) -> str:
@@ -78,21 +91,37 @@ def reason_of(error: Exception) -> str:
     return re.sub(r"/\S*/(?=\w+\.onnx)", "", line)
 
 
-def build_all(cases: list, target: str, options: argparse.Namespace) -> dict[str, str]:
-    """Builds two at a time; what cannot be built, by title, with the reason."""
-    faults = {}
+class Built:
+    """Where the cases of one target were built, by title and kind of float products, also by earlier runs; and why others
+    cannot be."""
+
+    def __init__(self, target: str):
+        self.file = BUILD / f"built-{target}.json"
+        known = json.loads(self.file.read_text(encoding="utf-8")) if self.file.exists() else {}
+        self.places, self.faults = known.get("places", {}), known.get("faults", {})
+
+    def save(self) -> None:
+        self.file.write_text(json.dumps({"places": self.places, "faults": self.faults}, indent=1), encoding="utf-8")
+
+
+def build_all(cases: list, target: str, options: argparse.Namespace) -> Built:
+    """Builds two at a time."""
+    built = Built(target)
 
     def build(numbered) -> None:
         number, case = numbered
         try:
-            for request in requests_of(case, target, options).values():
-                etch_runner.build(request, BUILD / f"{number % 2}")
+            for kind in kinds_of(options):
+                place, _ = etch_runner.build(request_of(case, target, kind), BUILD / f"{number % 2}")
+                built.places.setdefault(title(case), {})[kind] = str(place.relative_to(BUILD))
+            built.faults.pop(title(case), None)
         except Exception as error:  # noqa: BLE001  # a cliff of its own
-            faults[title(case)] = reason_of(error)
+            built.faults[title(case)] = reason_of(error)
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         halves = [[one for one in enumerate(cases) if one[0] % 2 == half] for half in range(2)]
         list(pool.map(lambda half: [build(one) for one in half], halves))
-    return faults
+    built.save()
+    return built
 
 
 def comparison(mine: list[np.ndarray], theirs: list[np.ndarray]) -> str:
@@ -116,11 +145,11 @@ def in_rounds(timer: gate.Gate, callees: dict[str, gate.Callee], options: argpar
         return {name: gate.figure_of(rounds, timer.is_clean) for name, rounds in samples.items()}
 
 
-def measure(number: int, case, timer: gate.Gate, target: str, options: argparse.Namespace) -> dict:
+def measure(case, places: dict[str, str], timer: gate.Gate, options: argparse.Namespace) -> dict:
     session = ort_runner.Session(case.model, case.feeds, "all", 1)
     try:
-        networks = {kind: etch_runner.Network(request, list(case.feeds.values()), BUILD / f"{number % 2}")
-                    for kind, request in requests_of(case, target, options).items()}
+        networks = {kind: etch_runner.Network.built(BUILD / places[kind], list(case.feeds.values()))
+                    for kind in kinds_of(options)}
         kind, network = next(iter(networks.items()))
         same = comparison(network.run(), session.run())
         callees = {name: each.callee("whole") for name, each in networks.items()}
@@ -168,13 +197,18 @@ def markdown(result: dict) -> str:
     total = mean([row["ratio"] for row in rows])
     lines = ["# The cliff map", "",
              "Single layers and blocks, one thread, times of `run()` as a user calls it, against ONNX Runtime in the "
-             "same run. A ratio above 1: Etch is faster. Made by `" + result["command"] + "`.", "",
+             "same run. A ratio above 1: Etch is faster. A question mark: too little undisturbed time.", "",
              result["machine"] + ".", "",
-             f"{len(rows)} cases, geometric mean {total:.2f}; {len(behind)} below 1.0. A question mark: too little "
-             "undisturbed time.", "", *summary(rows), "", "## Below 1.0", "", *listing(behind)]
+             f"{len(rows)} cases, geometric mean {total:.2f}; {len(behind)} below 1.0.", "", *summary(rows), "", "## Below 1.0", "", *listing(behind)]
     if faults:
         lines += ["", "## Not measured", "", *[f"- {name}: {why}" for name, why in sorted(faults.items())]]
     return "\n".join(lines) + "\n"
+
+
+def kept_part(page: pathlib.Path) -> str:
+    """What a page has from the mark on, which is written by hand."""
+    text = page.read_text(encoding="utf-8") if page.exists() else ""
+    return "\n" + text[text.index(KEPT):] if KEPT in text else ""
 
 
 def command_of(words: list[str]) -> str:
@@ -186,7 +220,7 @@ def command_of(words: list[str]) -> str:
 def joined(files: list[pathlib.Path]) -> dict:
     """The results of several runs as one, with the machine of the last."""
     results = [json.loads(path.read_text(encoding="utf-8")) for path in files]
-    rows = {f"{row['group']}: {row['name']}": row for result in results for row in result["rows"]}
+    rows = {title_of(row): row for result in results for row in result["rows"]}
     faults = {name: why for result in results for name, why in result["faults"].items() if name not in rows}
     return {"machine": results[-1]["machine"], "command": "; ".join(result["command"] for result in results),
             "rows": [*rows.values()], "faults": faults}
@@ -202,7 +236,7 @@ def report(result: dict, options: argparse.Namespace) -> int:
     if options.json:
         options.json.write_text(json.dumps(result, indent=1) + "\n", encoding="utf-8")
     if options.markdown:
-        options.markdown.write_text(markdown(result), encoding="utf-8")
+        options.markdown.write_text(markdown(result) + kept_part(options.markdown), encoding="utf-8")
     print("\n".join(summary(rows)))
     print(f"geometric mean {mean([row['ratio'] for row in rows]):.2f}; "
           f"{sum(row['ratio'] < 1 for row in rows)} of {len(rows)} below 1; {len(faults)} not measured")
@@ -211,7 +245,8 @@ def report(result: dict, options: argparse.Namespace) -> int:
 
 def cpu_name() -> str:
     lines = pathlib.Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    return next(line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
+    facts = {key.strip(): value.strip() for key, _, value in (line.partition(":") for line in reversed(lines))}
+    return f"{facts['model name']} (family {facts['cpu family']}, model {facts['model']}, stepping {facts['stepping']})"
 
 
 def machine(target: str) -> str:
@@ -219,6 +254,45 @@ def machine(target: str) -> str:
     today = datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d")
     return (f"{today}, {cpu_name()}; {etch_runner.version()}, target {target}; {compiler} -O2; "
             f"onnxruntime {ort_runner.onnxruntime.__version__}")
+
+
+def measure_all(cases: list, built: Built, options: argparse.Namespace) -> tuple[list[dict], dict[str, str]]:
+    """The rows of the cases, and why others have none."""
+    begin, rows, faults = time.monotonic(), [], {}
+    gate.pin(gate.cores_for(1))
+    timer = gate.Gate(BUILD)
+    for case in cases:
+        name = title(case)
+        if time.monotonic() - begin > options.limit:
+            break
+        if not set(kinds_of(options)) <= set(built.places.get(name, ())) or name in built.faults:
+            faults[name] = built.faults.get(name, "is not built")
+            continue
+        try:
+            rows.append(measure(case, built.places[name], timer, options))
+        except Exception as error:  # noqa: BLE001  # ONNX Runtime may refuse it too
+            faults[name] = reason_of(error)
+            continue
+        row = rows[-1]
+        fused = f"{row['fused_ratio']:7.2f}  {row['fused_outputs']}" if "fused_ratio" in row else ""
+        print(f"{row['ratio']:7.2f}  {name}  {row['outputs']}{fused}", flush=True)
+    return rows, faults
+
+
+def run(cases: list, target: str, options: argparse.Namespace) -> int:
+    before = {"rows": []}
+    if options.resume and options.json and options.json.exists():
+        before = json.loads(options.json.read_text(encoding="utf-8"))
+    known = {title_of(row) for row in before["rows"]}
+    cases = [case for case in cases if title(case) not in known]
+    built = Built(target) if options.reuse else build_all(cases, target, options)
+    if options.build:
+        names = set(map(title, cases))
+        print(f"{len(names - set(built.faults))} of {len(names)} cases are built")
+        return 0
+    rows, faults = measure_all(cases, built, options)
+    return report({"machine": machine(target), "command": command_of(sys.argv[1:]), "rows": before["rows"] + rows,
+                   "faults": faults}, options)
 
 
 def main() -> int:
@@ -232,28 +306,8 @@ def main() -> int:
         return 0
     if not etch_runner.ETCH.exists():
         sys.exit("cliff-map: build/release/bin/etch is missing; see CONTRIBUTING.md")
-    target = etch_runner.best_target() if options.target == "native" else options.target
     BUILD.mkdir(parents=True, exist_ok=True)
-    faults = build_all(cases, target, options)
-    if options.build:
-        print(f"{len(cases) - len(faults)} of {len(cases)} cases are built")
-        return 0
-    gate.pin(gate.cores_for(1))
-    timer, rows = gate.Gate(BUILD), []
-    for number, case in enumerate(cases):
-        if title(case) in faults:
-            continue
-        try:
-            rows.append(measure(number, case, timer, target, options))
-        except Exception as error:  # noqa: BLE001  # ONNX Runtime may refuse it too
-            faults[title(case)] = reason_of(error)
-            continue
-        row = rows[-1]
-        fused = f"{row['fused_ratio']:7.2f}  {row['fused_outputs']}" if "fused_ratio" in row else ""
-        print(f"{row['ratio']:7.2f}  {title(case)}  {row['outputs']}{fused}", flush=True)
-    result = {"machine": machine(target), "command": command_of(sys.argv[1:]), "rows": rows,
-              "faults": faults}
-    return report(result, options)
+    return run(cases, etch_runner.best_target() if options.target == "native" else options.target, options)
 
 
 if __name__ == "__main__":
