@@ -12,6 +12,7 @@
 
 #include <stddef.h>
 
+#include "etch_checked_floats.h"
 #include "etch_float_lanes.h"
 #include "etch_vector.h"
 
@@ -47,6 +48,9 @@ struct Fused {
   template <int lanes>
   ETCH_INLINE Floats<lanes> add_one(const Floats<lanes>& so_far, const float* x,
                                     const Floats<lanes>& w) {
+#if defined(ETCH_CHECKED_FLOATS)
+    if constexpr (lanes == kCheckedLanes) return {vfmaq_n_f32(so_far.v, w.v, *x)};
+#endif
     return fused(all_lanes<lanes>(*x), w, so_far);
   }
   template <int lanes>

@@ -221,7 +221,7 @@ std::vector<Case> pools_of_lines() {
   for (const std::int64_t width : {8, 19, 36, 75}) {
     for (const std::int64_t stride : {1, 2}) {
       for (const std::int64_t counted : {-1, 0, 1}) {  // maximum; mean without and with padding
-        Tensor x(DType::kF32, {2, 5, 6, width});
+        Tensor x(DType::kF32, {2, 11, 6, width});
         for (std::size_t i = 0; i < x.as<float>().size(); ++i)
           x.as<float>()[i] = i % 13 == 0 ? -0.0F : 1.0F / (static_cast<float>(i * 7 % 101) - 50.5F);
         std::map<std::string, Attribute> how = {{"kernel_shape", Ints{3, 4}},
@@ -231,7 +231,7 @@ std::vector<Case> pools_of_lines() {
         if (counted >= 0) how["count_include_pad"] = counted;
         if (width == 36) how["dilations"] = Ints{1, 2};
         ModelBuilder model(19);
-        model.input("x", x.dtype(), {2, 5, 6, width});
+        model.input("x", x.dtype(), {2, 11, 6, width});
         model.node(counted < 0 ? "MaxPool" : "AveragePool", {"x"}, {"y"}, how);
         model.output("y");
         all.push_back({cat("pool ", counted, " of ", width, " by ", stride), model.bytes(), {x}});
