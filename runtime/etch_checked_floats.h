@@ -65,8 +65,8 @@ ETCH_INLINE bool is_exact(Floats<4>& x) {
 template <class Vectors, class Single>
 ETCH_INLINE ptrdiff_t map_checked(ptrdiff_t n, float* y, Vectors vectors, Single single) {
   const uint32_t before = begin_check();
-  ptrdiff_t i = 0;
-  for (; n - i >= kCheckedLanes; i += kCheckedLanes) {
+  const ptrdiff_t end = n - n % kCheckedLanes;
+  for (ptrdiff_t i = 0; i < end; i += kCheckedLanes) {
     Floats<kCheckedLanes> each = vectors(i);
     if (is_exact(each)) {
       store(y + i, each);
@@ -76,16 +76,17 @@ ETCH_INLINE ptrdiff_t map_checked(ptrdiff_t n, float* y, Vectors vectors, Single
     begin_check();
   }
   end_check(before);
-  return i;
+  return end;
 }
 
-// gcc compares lane by lane what is not written as intrinsics.
+// gcc compares lane by lane what is not written as intrinsics. Helium's LT is the inverse of GE, so
+// NaN would count as below; GT is false of it.
 template <>
 struct Lanes<4> {
   mve_pred16_t v;
 };
 ETCH_INLINE Lanes<4> below(const Floats<4>& a, const Floats<4>& b) {
-  return {vcmpltq_f32(a.v, b.v)};
+  return {vcmpgtq_f32(b.v, a.v)};
 }
 ETCH_INLINE Lanes<4> not_below(const Floats<4>& a, const Floats<4>& b) {
   return {vcmpgeq_f32(a.v, b.v)};

@@ -401,6 +401,27 @@ Case rows_of_functions() {
 
 TEST(Helium, FunctionsInVectorsAgree) { expect_optimized_agreement({rows_of_functions()}); }
 
+// NaN among numbers, in what limits them; asked for where it comes out, as its bits are open.
+Case not_a_number() {
+  ModelBuilder model(17);
+  model.input("i", DType::kF32, {1, 3, 4, 6}).input("r", DType::kF32, {11});
+  model.initializer("w", numbers({8, 3, 3, 3}, 0.25F)).initializer("d", numbers({3, 1, 2, 2}, 1));
+  model.initializer("low", f32({}, {0})).initializer("high", f32({}, {6}));
+  model.node("Conv", {"i", "w"}, {"v"}, {}).node("Relu", {"v"}, {"relu"});
+  model.node("Conv", {"i", "d"}, {"e"}, {{"group", std::int64_t{3}}});
+  model.node("Clip", {"e", "low", "high"}, {"clip"});
+  model.node("Sigmoid", {"r"}, {"sigmoid"}).node("Tanh", {"r"}, {"tanh"});
+  for (const char* const name : {"relu", "clip", "sigmoid", "tanh"}) {
+    const std::string is_nan = cat("of_", name);
+    model.node("IsNaN", {name}, {is_nan}).output(is_nan);
+  }
+  Tensor i = numbers({1, 3, 4, 6}, 0.5F), r = numbers({11}, 0.5F);
+  i.as<float>()[0] = i.as<float>()[40] = r.as<float>()[2] = r.as<float>()[9] = NAN;
+  return {"not a number", model.bytes(), {i, r}};
+}
+
+TEST(Helium, LimitsKeepNaN) { expect_optimized_agreement({not_a_number()}); }
+
 // What a step of one network is called another one may be, too, so names must tell functions apart.
 TEST(Helium, FunctionsOfOneNameAreEqual) {
   std::vector<Case> all = dense_channel_counts(1);
