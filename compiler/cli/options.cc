@@ -186,7 +186,7 @@ void add_code_options(const Parser& parser, ModelOptions& options) {
           "--float-products", options.float_products,
           "products of floats in Conv, ConvTranspose, MatMul, Gemm, recurrent layers and "
           "MatMulNBits; separate: product and sum are rounded one after the other; fused: both "
-          "at once, twice as fast where the CPU has an instruction for it, other last bits")
+          "at once, up to twice as fast where the CPU has an instruction for it, other last bits")
       .one_of({"separate", "fused"})
       .type_name("HOW")
       .show_default();
