@@ -283,6 +283,8 @@ def run(cases: list, target: str, options: argparse.Namespace) -> int:
     before = {"rows": []}
     if options.resume and options.json and options.json.exists():
         before = json.loads(options.json.read_text(encoding="utf-8"))
+    if options.float_products == "both":  # rows of runs without fused products are timed again
+        before["rows"] = [row for row in before["rows"] if "fused_ratio" in row]
     known = {title_of(row) for row in before["rows"]}
     cases = [case for case in cases if title(case) not in known]
     built = Built(target) if options.reuse else build_all(cases, target, options)

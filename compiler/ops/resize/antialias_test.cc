@@ -105,5 +105,14 @@ TEST(Antialias, SaysWhatItNeeds) {
   EXPECT_EQ(endless.errors(), "E-ATTR: must be finite");
 }
 
+// A filter over millions of inputs has as many weights, whatever the size of the output.
+TEST(Antialias, RefusesTablesOfMoreWeightsThanTheLimits) {
+  const auto averaged = [](std::int64_t count) {
+    return smooth(Tensor(DType::kF32, {count}), {1.0F / static_cast<float>(count)});
+  };
+  EXPECT_EQ(averaged(1 << 16).errors(), "");
+  EXPECT_EQ(averaged(1 << 20).errors().substr(0, 8), "E-LIMIT:");
+}
+
 }  // namespace
 }  // namespace etch

@@ -136,6 +136,20 @@ void ignore_options(ResolveContext& context, const ResizeForm& form) {
   context.ignore_attr("exclude_outside");
 }
 
+// Whether the weights of all filters may be computed; E-LIMIT otherwise.
+bool may_list_weights(ResolveContext& context, const Resize& params) {
+  if (!params.antialias) return true;
+  constexpr double kMost = 1e15;  // more than any limit
+  const double radius = params.mode == Resize::Mode::kCubic ? 2 : 1;
+  double weights = 0;
+  for (const std::size_t axis : params.linear) {
+    const ResizeAxis& along = params.axes[axis];
+    const double width = 2 * radius * std::max(1 / static_cast<double>(along.scale), 1.0) + 1;
+    weights += static_cast<double>(along.out) * std::min(width, static_cast<double>(along.in));
+  }
+  return context.may_list_positions({static_cast<std::int64_t>(std::min(weights, kMost))});
+}
+
 // Reports filters whose sums of bytes leave 32 bits.
 bool check_sums(ResolveContext& context, const Resize& params) {
   if (!params.antialias || context.dtype(0) != DType::kU8) return true;
@@ -177,7 +191,8 @@ void resolve_resize(ResolveContext& context) {
       axis.position = positions_along(*transform, d, axis.in, axis.out, sizes->scales[d]);
     params.axes.push_back(std::move(axis));
   }
-  if (check_sums(context, params)) context.set_params(std::move(params));
+  if (may_list_weights(context, params) && check_sums(context, params))
+    context.set_params(std::move(params));
 }
 
 // Nearest neighbours only move; linear mode computes, and extrapolation invents.
