@@ -136,6 +136,8 @@ bool lower_variants(const Graph& graph, const CompileOptions& options, const Way
     Sink own;  // they all find the same faults
     if (!lower(graph, options, way.halos, variant, own) || isa == variants.front()) {
       for (Diagnostic& diagnostic : own.sorted()) sink.report(std::move(diagnostic));
+    } else if (options.float_steps == FloatSteps::kFused) {
+      warn_of_emulated_steps(variant, sink);
     }
     if (own.has_errors()) return false;
   }

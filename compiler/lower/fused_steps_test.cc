@@ -37,6 +37,13 @@ TEST(FusedSteps, AreWarnedOfWhereTheyAreComputedBySeveral) {
   EXPECT_EQ(warnings_of_product("sse41", FloatSteps::kSeparate), "");
 }
 
+TEST(FusedSteps, AreWarnedOfForEachCpuThatAFolderIsFor) {
+  const std::string warnings = warnings_of_product("x86-64-multi", FloatSteps::kFused);
+  EXPECT_NE(warnings.find("sse41 has no instruction for fused"), std::string::npos) << warnings;
+  EXPECT_NE(warnings.find("scalar has no instruction for fused"), std::string::npos) << warnings;
+  EXPECT_EQ(warnings.find("avx2 has no instruction"), std::string::npos) << warnings;
+}
+
 TEST(FusedSteps, AreAnInstructionOfSomeTargets) {
   int with = 0, without = 0;
   for (const IsaTraits* const isa : plans()) {
