@@ -140,27 +140,6 @@ std::vector<Case> every_kind_of_step() {
   return all;
 }
 
-// More elements than a vector has, of 4 bytes.
-std::vector<Case> longer_choices() {
-  std::vector<Case> all;
-  for (const DType type : {DType::kF32, DType::kS32}) {
-    Tensor condition(DType::kBool, {3, 37}), x(type, {3, 37}), y(type, {3, 37});
-    for (std::size_t i = 0; i < 111; ++i) {
-      condition.as<std::uint8_t>()[i] = static_cast<std::uint8_t>(i * i % 7 % 2);
-      x.mutable_bytes()[4 * i] = static_cast<std::byte>(i);
-      y.mutable_bytes()[4 * i] = static_cast<std::byte>(255 - i);
-    }
-    ModelBuilder model(13);
-    model.input("c", condition.dtype(), {3, 37});
-    model.input("x", type, {3, 37});
-    model.input("y", type, {3, 37});
-    model.node("Where", {"c", "x", "y"}, {"z"}, {});
-    model.output("z");
-    all.push_back({"longer choice", model.bytes(), {condition, x, y}});
-  }
-  return all;
-}
-
 // What the runtime does, which is the same for every vocabulary, but not for every compiler and
 // FPU.
 std::vector<Case> every_function_of_the_runtime() {

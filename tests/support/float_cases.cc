@@ -127,41 +127,6 @@ Case convolution(int index, Dice& dice) {
       cat(transposed ? "ConvTranspose_" : "Conv_", index, "_", to_string(x), to_string(w)));
 }
 
-// Products of two small ones are at most one and a half times half of the least float.
-Tensor edge_floats(Dice& dice, Shape shape, bool small) {
-  static const std::vector<float> kSmall{0x1p-75F, -0x1p-75F, 0x1.8p-75F, -0x1.8p-75F,
-                                         0x1p-80F, -0x1p-80F, 0.0F,       -0.0F};
-  static const std::vector<float> kAny{1.0F,       -1.0F,      0x1.000002p0F, -0x1.fffffep-1F,
-                                       0x1p-24F,   -0x1p-24F,  0x1.8p-24F,    0x1p-12F,
-                                       0x1p-75F,   -0x1p-74F,  0x1.8p-75F,    0x1p-126F,
-                                       -0x1p-149F, 0x1.8p-23F, 0.0F,          -0.0F};
-  Tensor out(DType::kF32, std::move(shape));
-  for (float& x : out.as<float>()) x = dice.pick(small ? kSmall : kAny);
-  return out;
-}
-
-// Every other one has small numbers alone.
-Case edges(int index, Dice& dice) {
-  const bool small = index % 2 == 0;
-  OneOperator node(dice, 13);
-  if (index % 5 == 0) {
-    const std::int64_t depth = dice.between(1, 40), cols = dice.between(1, 70);
-    node.input("a", edge_floats(dice, {dice.between(1, 9), depth}, small));
-    node.constant("b", edge_floats(dice, {depth, cols}, small));
-    return node.finish("MatMul", {}, cat("edges_", index, "_MatMul"));
-  }
-  const std::int64_t kernel = dice.pick<std::int64_t>({3, 5}), pad = kernel / 2;
-  const std::int64_t group = index % 5 == 1 ? dice.between(4, 20) : 1;
-  const std::int64_t in = group > 1 ? 1 : dice.between(1, 20);
-  const std::int64_t out = group > 1 ? 1 : dice.between(1, 40);
-  const std::int64_t width = dice.pick<std::int64_t>({5, 7, 19, 33});
-  node.input("x", edge_floats(dice, {1, group * in, dice.between(3, 6), width}, small));
-  node.constant("w", edge_floats(dice, {group * out, in, kernel, kernel}, small));
-  if (dice.one_in(2)) node.constant("b", edge_floats(dice, {group * out}, true));
-  return node.finish("Conv", {{"pads", Ints{pad, pad, pad, pad}}, {"group", group}},
-                     cat("edges_", index, "_Conv_", group, "_", in, "_", out, "_", width));
-}
-
 // A transposed convolution to few channels, with lines that fill vectors.
 Case decoder(int index, Dice& dice) {
   const std::int64_t group = dice.one_in(4) ? 2 : 1, out = dice.between(1, 3);
@@ -448,7 +413,6 @@ Case integer_to_float(int index, Dice& dice) {
 
 std::vector<Case> float_convolutions(int count) { return dealt(count, 11, convolution); }
 std::vector<Case> float_decoders(int count) { return dealt(count, 17, decoder); }
-std::vector<Case> float_edges(int count) { return dealt(count, 43, edges); }
 
 namespace {
 // Steps of a sequence as matrices of one row, which are in memory as another order left them.

@@ -208,6 +208,27 @@ Case pad_case(int index, Dice& dice) {
   return move.finish(cat("pad_", index, "_", mode, "_", name_of(type), "_", to_string(shape)));
 }
 
+std::string any_transform(Dice& dice) {
+  return dice.pick<std::string>({"asymmetric", "half_pixel", "pytorch_half_pixel", "align_corners",
+                                 "half_pixel_symmetric", "tf_crop_and_resize"});
+}
+
+// x, whose name it returns, "roi" and "scales".
+std::string resize_inputs(OneMove& move, Dice& dice, DType type, const Shape& shape,
+                          const std::vector<float>& scales) {
+  const auto rank = static_cast<std::int64_t>(shape.size());
+  std::string x = move.data("x", type, shape, false);
+  if (type == DType::kF32) x = move.turned(x, shape);
+  std::vector<float> roi(static_cast<std::size_t>(2 * rank), 0.0F);
+  for (std::int64_t d = 0; d < rank; ++d) {
+    roi[static_cast<std::size_t>(d)] = dice.one_in(2) ? -0.2F : 0.1F;
+    roi[static_cast<std::size_t>(d + rank)] = dice.one_in(2) ? 0.8F : 1.3F;
+  }
+  move.model.initializer("roi", Tensor::of<float>({2 * rank}, roi));
+  move.model.initializer("scales", Tensor::of<float>({rank}, scales));
+  return x;
+}
+
 Case resize_case(int index, Dice& dice, bool linear) {
   OneMove move(dice, 19);
   const DType type =
@@ -226,20 +247,10 @@ Case resize_case(int index, Dice& dice, bool linear) {
     if (static_cast<float>(shape[static_cast<std::size_t>(d)]) * scales.back() < 1.0F)
       scales.back() = 1.0F;
   }
-  const auto transform =
-      dice.pick<std::string>({"asymmetric", "half_pixel", "pytorch_half_pixel", "align_corners",
-                              "half_pixel_symmetric", "tf_crop_and_resize"});
+  const std::string transform = any_transform(dice);
   const auto round =
       dice.pick<std::string>({"round_prefer_floor", "round_prefer_ceil", "floor", "ceil"});
-  std::string x = move.data("x", type, shape, false);
-  if (type == DType::kF32) x = move.turned(x, shape);
-  std::vector<float> roi(static_cast<std::size_t>(2 * rank), 0.0F);
-  for (std::int64_t d = 0; d < rank; ++d) {
-    roi[static_cast<std::size_t>(d)] = dice.one_in(2) ? -0.2F : 0.1F;
-    roi[static_cast<std::size_t>(d + rank)] = dice.one_in(2) ? 0.8F : 1.3F;
-  }
-  move.model.initializer("roi", Tensor::of<float>({2 * rank}, roi));
-  move.model.initializer("scales", Tensor::of<float>({rank}, scales));
+  const std::string x = resize_inputs(move, dice, type, shape, scales);
   Attributes attributes{{"mode", std::string(linear ? "linear" : "nearest")},
                         {"coordinate_transformation_mode", transform},
                         {"nearest_mode", round}};
@@ -271,18 +282,8 @@ Case antialias_case(int index, Dice& dice) {
     scales.push_back(dice.pick<float>({1.0F, 1.0F, 0.5F, 0.3F, 0.7F, 0.12F, 1.6F}));
     if (static_cast<float>(shape.back()) * scales.back() < 1.0F) scales.back() = 1.0F;
   }
-  const auto transform =
-      dice.pick<std::string>({"asymmetric", "half_pixel", "pytorch_half_pixel", "align_corners",
-                              "half_pixel_symmetric", "tf_crop_and_resize"});
-  std::string x = move.data("x", type, shape, false);
-  if (type == DType::kF32) x = move.turned(x, shape);
-  std::vector<float> roi(static_cast<std::size_t>(2 * rank), 0.0F);
-  for (std::int64_t d = 0; d < rank; ++d) {
-    roi[static_cast<std::size_t>(d)] = dice.one_in(2) ? -0.2F : 0.1F;
-    roi[static_cast<std::size_t>(d + rank)] = dice.one_in(2) ? 0.8F : 1.3F;
-  }
-  move.model.initializer("roi", Tensor::of<float>({2 * rank}, roi));
-  move.model.initializer("scales", Tensor::of<float>({rank}, scales));
+  const std::string transform = any_transform(dice);
+  const std::string x = resize_inputs(move, dice, type, shape, scales);
   const auto mode = dice.pick<std::string>({"linear", "cubic"});
   move.model
       .node("Resize", {x, "roi", "scales"}, {"y"},
@@ -466,14 +467,7 @@ std::vector<Case> resize_cases(int count) {
   return out;
 }
 
-std::vector<Case> antialias_cases(int count) {
-  std::vector<Case> out;
-  for (int index = 0; index < count; ++index) {
-    Dice dice(static_cast<std::uint64_t>(index) + 8'500'000);
-    out.push_back(antialias_case(index, dice));
-  }
-  return out;
-}
+std::vector<Case> antialias_cases(int count) { return dealt(count, 85, antialias_case); }
 
 std::vector<Case> networks_that_move(int count) {
   std::vector<Case> out;

@@ -353,4 +353,24 @@ std::vector<Case> wide_selections() {
   return out;
 }
 
+std::vector<Case> longer_choices() {
+  std::vector<Case> all;
+  for (const DType type : {DType::kF32, DType::kS32}) {
+    Tensor condition(DType::kBool, {3, 37}), x(type, {3, 37}), y(type, {3, 37});
+    for (std::size_t i = 0; i < 111; ++i) {
+      condition.as<std::uint8_t>()[i] = static_cast<std::uint8_t>(i * i % 7 % 2);
+      x.mutable_bytes()[4 * i] = static_cast<std::byte>(i);
+      y.mutable_bytes()[4 * i] = static_cast<std::byte>(255 - i);
+    }
+    ModelBuilder model(13);
+    model.input("c", condition.dtype(), {3, 37});
+    model.input("x", type, {3, 37});
+    model.input("y", type, {3, 37});
+    model.node("Where", {"c", "x", "y"}, {"z"}, {});
+    model.output("z");
+    all.push_back({"longer choice", model.bytes(), {condition, x, y}});
+  }
+  return all;
+}
+
 }  // namespace etch

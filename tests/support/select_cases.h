@@ -16,4 +16,7 @@ std::vector<Case> select_cases(int count);  // `count` of each operator
 // has vectors of its own; either operand may be one element.
 std::vector<Case> wide_selections();
 
+// Where of more elements of 4 bytes than a vector has.
+std::vector<Case> longer_choices();
+
 }  // namespace etch
