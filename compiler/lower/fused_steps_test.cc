@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "compiler/base/text.h"
 #include "compiler/compile.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/targets.h"
@@ -29,19 +30,21 @@ std::string warnings_of_product(std::string_view target, FloatSteps steps) {
   return out;
 }
 
+std::string warning_of(std::string_view target) {
+  return cat(target,
+             " has no instruction for fused products and sums, and 24 products of floats with "
+             "--float-products fused are computed by several (exact, but slow); --float-products "
+             "separate is fast");
+}
+
 TEST(FusedSteps, AreWarnedOfWhereTheyAreComputedBySeveral) {
-  EXPECT_EQ(warnings_of_product("sse41", FloatSteps::kFused),
-            "sse41 has no instruction for fused products and sums, and 24 products of floats with "
-            "--float-products fused are computed by several (exact, but slow); --float-products "
-            "separate is fast");
+  EXPECT_EQ(warnings_of_product("sse41", FloatSteps::kFused), warning_of("sse41"));
   EXPECT_EQ(warnings_of_product("sse41", FloatSteps::kSeparate), "");
 }
 
 TEST(FusedSteps, AreWarnedOfForEachCpuThatAFolderIsFor) {
-  const std::string warnings = warnings_of_product("x86-64-multi", FloatSteps::kFused);
-  EXPECT_NE(warnings.find("sse41 has no instruction for fused"), std::string::npos) << warnings;
-  EXPECT_NE(warnings.find("scalar has no instruction for fused"), std::string::npos) << warnings;
-  EXPECT_EQ(warnings.find("avx2 has no instruction"), std::string::npos) << warnings;
+  EXPECT_EQ(warnings_of_product("x86-64-multi", FloatSteps::kFused),
+            warning_of("sse41") + warning_of("scalar"));
 }
 
 TEST(FusedSteps, AreAnInstructionOfSomeTargets) {

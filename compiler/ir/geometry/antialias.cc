@@ -54,11 +54,9 @@ void fold_borders(std::vector<float>& weights, std::int64_t first, std::int64_t 
 
 FilterTaps filter_taps(const Resize& params, std::size_t axis, std::int64_t at) {
   const ResizeAxis& along = params.axes[axis];
-  const float position = along.position.empty() ? static_cast<float>(at)
-                                                : along.position[static_cast<std::size_t>(at)];
+  const float position = position_of(along, at);
   FilterTaps out;
-  out.outside =
-      params.extrapolate && !(position >= 0.0F && position <= static_cast<float>(along.in - 1));
+  out.outside = is_outside(params, along, position);
   if (out.outside) return out;
   const Window window = window_of(params, along, position);
   out.first = std::max<std::int64_t>(window.begin, 0);

@@ -12,10 +12,6 @@ namespace etch {
 namespace {
 constexpr std::int32_t kOne = 1024;  // of fixed point
 
-bool is_outside(const Resize& params, const ResizeAxis& axis, float position) {
-  return params.extrapolate && (position < 0.0F || position > static_cast<float>(axis.in - 1));
-}
-
 // A position far outside does not fit the integer; the limits are those of any axis.
 std::int64_t whole(float position) {
   constexpr float kFar = 1e18F;
@@ -39,6 +35,15 @@ std::int64_t rounded(float p, Resize::Round how, bool down) {
   ETCH_CHECK(false);
 }
 }  // namespace
+
+float position_of(const ResizeAxis& axis, std::int64_t at) {
+  return axis.position.empty() ? static_cast<float>(at)
+                               : axis.position[static_cast<std::size_t>(at)];
+}
+
+bool is_outside(const Resize& params, const ResizeAxis& axis, float position) {
+  return params.extrapolate && (position < 0.0F || position > static_cast<float>(axis.in - 1));
+}
 
 std::int64_t nearest_sample(const Resize& params, std::size_t axis, std::int64_t at) {
   const ResizeAxis& along = params.axes[axis];
@@ -64,8 +69,7 @@ std::array<float, 4> cubic_weights(float s, float a) {
 
 CubicSample cubic_sample(const Resize& params, std::size_t axis, std::int64_t at) {
   const ResizeAxis& along = params.axes[axis];
-  const float position = along.position.empty() ? static_cast<float>(at)
-                                                : along.position[static_cast<std::size_t>(at)];
+  const float position = position_of(along, at);
   CubicSample out;
   out.outside = is_outside(params, along, position);
   const float floor = std::floor(position);
@@ -84,8 +88,7 @@ CubicSample cubic_sample(const Resize& params, std::size_t axis, std::int64_t at
 
 LinearSample linear_sample(const Resize& params, std::size_t axis, std::int64_t at) {
   const ResizeAxis& along = params.axes[axis];
-  const float position = along.position.empty() ? static_cast<float>(at)
-                                                : along.position[static_cast<std::size_t>(at)];
+  const float position = position_of(along, at);
   LinearSample out;
   out.outside = is_outside(params, along, position);
   const float p = std::max(0.0F, std::min(position, static_cast<float>(along.in - 1)));

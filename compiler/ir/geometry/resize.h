@@ -35,6 +35,10 @@ struct Resize {
   Shape shape;                      // of the output
 };
 
+// Where output position `at` of an axis is in the input, and whether that is extrapolated.
+float position_of(const ResizeAxis& axis, std::int64_t at);
+bool is_outside(const Resize& params, const ResizeAxis& axis, float position);
+
 // The neighbours of an output position and how much each counts.
 struct LinearSample {
   bool outside = false;  // extrapolated; the rest has no meaning
