@@ -33,10 +33,12 @@ namespace {
 // The node of the file that `node` is a part of: a Loop, Scan or If becomes its beginning and its
 // end.
 std::string_view type_in_file(const Node& node) {
-  std::string_view type = node.op_type;
-  constexpr std::string_view kEnd = "End";
-  if (node.domain == "org.etch" && type.ends_with(kEnd)) type.remove_suffix(kEnd.size());
-  return type;
+  constexpr std::pair<std::string_view, std::string_view> kEnds[] = {
+      {"LoopEnd", "Loop"}, {"ScanEnd", "Scan"}, {"IfEnd", "If"}};
+  if (node.domain != "org.etch") return node.op_type;
+  for (const auto& [end, whole] : kEnds)
+    if (node.op_type == end) return whole;
+  return node.op_type;
 }
 }  // namespace
 
