@@ -89,6 +89,7 @@ void verify_after([[maybe_unused]] const char* stage, [[maybe_unused]] const Pro
 bool lower(const Graph& graph, const CompileOptions& options, Lowering::Halos halos,
            Program& program, Sink& sink) {
   program.producer = graph.producer;
+  program.float_steps = options.float_steps;
   program.fusions = graph.fusions;
   program.pruning = graph.pruning;
   describe_ports(graph, program);
@@ -99,7 +100,7 @@ bool lower(const Graph& graph, const CompileOptions& options, Lowering::Halos ha
   verify_after("unrolling", program);
   if (options.strict_integer) refuse_floats(graph, program, sink);
   if (!program.isa.fpu && !options.strict_integer) warn_of_floats(graph, program, sink);
-  if (options.float_steps == FloatSteps::kFused) warn_of_emulated_steps(program, sink);
+  if (program.float_steps == FloatSteps::kFused) warn_of_emulated_steps(program, sink);
   if (sink.has_errors()) return false;
   prefetch_weights(program);
   verify_after("prefetch", program);

@@ -12,6 +12,7 @@
 #include <string_view>
 #include <vector>
 
+#include "compiler/ir/float_steps.h"
 #include "compiler/ir/fusion_log.h"
 #include "compiler/ir/pruned_channels.h"
 #include "compiler/ir/tensor.h"
@@ -219,12 +220,13 @@ struct Program {
   // placed over an input that dies in its step.
   std::int64_t most_live_bytes = 0;
   std::int64_t macs = 0;
-  std::int64_t float_macs = 0;  // of macs
-  int shares = 1;               // threads that can work on it at once
-  std::string model_sha256;     // hex
-  std::string producer;         // the model's text: for reports only
-  std::string options;          // that made it: canonical_options()
-  bool needs_floats = false;    // of the CPU: some step computes with them
+  std::int64_t float_macs = 0;                     // of macs
+  int shares = 1;                                  // threads that can work on it at once
+  std::string model_sha256;                        // hex
+  std::string producer;                            // the model's text: for reports only
+  std::string options;                             // that made it: canonical_options()
+  bool needs_floats = false;                       // of the CPU: some step computes with them
+  FloatSteps float_steps = FloatSteps::kSeparate;  // of its float products
   PrunedChannels pruning;
   FusionLog fusions;
   std::vector<QuantizedTensor> quantization;  // in the order of the graph

@@ -223,7 +223,7 @@ ReportData gather_report(const Program& program, const EmitOptions& options,
   data.float_requantization = program.isa.float_requantization;
   // In plain C++ a fused step may take as long as two: Cortex-M4's does.
   data.may_fuse = program.isa.fused_steps && program.isa.vectorized &&
-                  program.options.find(" --float-products fused") == std::string::npos;
+                  program.float_steps == FloatSteps::kSeparate;
   data.macs = program.macs;
   data.float_macs = program.float_macs;
   data.flash_bytes = constant_bytes(program);
