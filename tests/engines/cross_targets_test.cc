@@ -33,6 +33,7 @@
 #include "tests/support/generated_batch.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/move_cases.h"
+#include "tests/support/part.h"
 #include "tests/support/paths.h"
 #include "tests/support/residual_cases.h"
 #include "tests/support/row_cases.h"
@@ -199,14 +200,16 @@ void expect_agreement(const std::vector<Case>& all, const IsaTraits& isa) {
 // What verbs and assembly of its own can get wrong.
 class CrossTargetWithVerbs : public CrossTarget {};
 
-TEST_P(CrossTargetWithVerbs, DoesEveryKindOfStep) { expect_agreement(every_kind_of_step(), isa()); }
+TEST_P(CrossTargetWithVerbs, DoesEveryKindOfStep) {
+  expect_agreement(part_of(every_kind_of_step()), isa());
+}
 
 // The runtime where it differs most from this machine: floats in software and int32_t that is a
 // long; big-endian; 32 bits with a C library of its own; vectors that flush subnormal floats.
 class CrossTargetRuntime : public CrossTarget {};
 
 TEST_P(CrossTargetRuntime, DoesEverythingElse) {
-  expect_agreement(every_function_of_the_runtime(), isa());
+  expect_agreement(part_of(every_function_of_the_runtime()), isa());
 }
 
 // Compiles the sources of a generated folder one by one, with all warnings as errors.

@@ -18,6 +18,7 @@
 #include "tests/support/float_cases.h"
 #include "tests/support/generated_batch.h"
 #include "tests/support/model_builder.h"
+#include "tests/support/part.h"
 
 namespace etch {
 namespace {
@@ -322,7 +323,7 @@ TEST_P(FloatCode, ComputesWhatTheReferencesDoWhateverTheFlags) {
   if (!obstacle.empty()) GTEST_SKIP() << isa.name << ": " << obstacle;
   // Each case for two widths of vectors (the Native stage has them all), as compilers may fuse
   // products and sums; with ETCH_SWEEP also as they must not.
-  const Programs all(half_of(sample(), isa.lanes == 8 || isa.lanes == 1 ? 1 : 0), isa);
+  const Programs all(part_of(half_of(sample(), isa.lanes == 8 || isa.lanes == 1 ? 1 : 0)), isa);
   ASSERT_EQ(all.entries.size(), all.cases.size());
   const char* const highest = std::getenv("ETCH_SWEEP") != nullptr ? "-O3" : "-O2";
   for (const std::vector<std::string>& flags : std::vector<std::vector<std::string>>{
@@ -348,7 +349,7 @@ TEST_P(FloatCode, CompilesWithoutWarningsAndNeedsOnlyMemcpyAndMemset) {
   add_cases(cases, fused(float_convolutions(6)));
   add_cases(cases, float_rows(30));
   add_cases(cases, normalized_rows(4));
-  const Programs all(std::move(cases), *GetParam());
+  const Programs all(part_of(std::move(cases)), *GetParam());
   ASSERT_EQ(all.entries.size(), all.cases.size());
   expect_clean_code(all.entries, *GetParam());
 }

@@ -23,6 +23,7 @@
 #include "tests/support/engines.h"
 #include "tests/support/generated_batch.h"
 #include "tests/support/model_builder.h"
+#include "tests/support/part.h"
 #include "tests/support/residual_cases.h"
 #include "tests/support/run_time_cases.h"
 #include "tests/support/table_cases.h"
@@ -71,15 +72,15 @@ void expect_agreement(const std::vector<Case>& all, int share,
   const std::string missing = cli::status_of(helium()).missing;
   if (!missing.empty()) GTEST_SKIP() << missing;
   constexpr std::size_t kTogether = 6;
-  for (std::size_t first = 0; first < all.size(); first += kTogether) {
-    const std::size_t end = std::min(first + kTogether, all.size());
+  for (const std::vector<std::size_t>& chosen : images_of_part(all, kTogether)) {
     std::vector<BatchEntry> entries;
-    for (std::size_t i = first; i < end; ++i)
+    for (const std::size_t i : chosen)
       entries.push_back({compiled.programs[i].get(), &all[i].inputs});
     const auto outputs = run_generated(entries, helium());
     ASSERT_TRUE(outputs);
-    for (std::size_t i = first; i < end; ++i) {
-      EXPECT_EQ(difference_of((*outputs)[i - first], reference_outputs(all[i])), "") << all[i].name;
+    for (std::size_t i = 0; i < chosen.size(); ++i) {
+      const Case& each = all[chosen[i]];
+      EXPECT_EQ(difference_of((*outputs)[i], reference_outputs(each)), "") << each.name;
     }
   }
 }

@@ -15,6 +15,7 @@
 #include "compiler/targets/targets.h"
 #include "tests/support/engines.h"
 #include "tests/support/generated_batch.h"
+#include "tests/support/part.h"
 #include "tests/support/paths.h"
 #include "tests/support/recorded_cases.h"
 #include "tests/support/results.h"
@@ -90,6 +91,7 @@ class ConformanceOf : public testing::TestWithParam<const IsaTraits*> {
     std::vector<BatchEntry> entries;
     std::vector<const RecordedCase*> taken;
     for (std::size_t i = sweeping ? 0 : first; i < cases.size(); i += sweeping ? 1 : kSample) {
+      if (!in_part(cases[i].model.name)) continue;
       programs.push_back(compiled(cases[i].model, isa.name, requantize));
       ASSERT_NE(programs.back(), nullptr);
       entries.push_back({programs.back().get(), &cases[i].model.inputs});
