@@ -116,6 +116,8 @@ TEST_F(CliAnswers, SayInPlainWordsWhatIsWrongWithACommand) {
     return result.errors.substr(0, result.errors.find("; try etch"));
   };
   EXPECT_EQ(error({"compile", kDigits, "-o"}), "etch: --output needs a value");
+  EXPECT_EQ(error({"compile", kDigits, "--evidence", "--force"}),
+            "etch: --evidence: expected a value, got the option '--force'");
   EXPECT_EQ(error({"golden"}), "etch: a command is needed: record, verify");
   EXPECT_EQ(error({"targets", "all"}), "etch: 'all' is one word too many");
   EXPECT_EQ(error({"check", kDigits, "--tolerance", "abc"}),

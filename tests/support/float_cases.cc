@@ -28,9 +28,9 @@ Tensor rough_floats(Dice& dice, Shape shape) {
 }
 
 // A model of one node in the making.
-class OneOperator {
+class OneNodeOfFloats {
  public:
-  OneOperator(Dice& dice, std::int64_t opset) : dice_(dice), model_(opset) {}
+  OneNodeOfFloats(Dice& dice, std::int64_t opset) : dice_(dice), model_(opset) {}
 
   void input(const std::string& name, Tensor tensor) {
     model_.input(name, tensor.dtype(), declared_dims(tensor.shape()));
@@ -115,7 +115,7 @@ Case convolution(int index, Dice& dice) {
     if (transposed && (x.back() - 1) * strides.back() + span <= pads[a] + pads[a + rank])
       pads[a] = pads[a + rank] = 0;
   }
-  OneOperator node(dice, 13);
+  OneNodeOfFloats node(dice, 13);
   node.input("x", rough_floats(dice, x));
   node.mostly_constant("w", rough_floats(dice, w));
   if (dice.one_in(2)) node.mostly_constant("b", rough_floats(dice, {c.group * c.out}));
@@ -133,7 +133,7 @@ Case decoder(int index, Dice& dice) {
   const std::int64_t in = dice.between(8, 24), kernel = dice.between(2, 6);
   const std::int64_t stride = dice.between(1, 4), pad = dice.between(0, (kernel - 1) / 2);
   const Shape x{1, group * in, dice.between(1, 4), dice.between(5, 40)};
-  OneOperator node(dice, 13);
+  OneNodeOfFloats node(dice, 13);
   node.input("x", rough_floats(dice, x));
   node.constant("w", rough_floats(dice, {group * in, out, kernel, kernel}));
   if (dice.one_in(2)) node.mostly_constant("b", rough_floats(dice, {group * out}));
@@ -166,7 +166,7 @@ Case matmul(int index, Dice& dice) {
   a.push_back(depth);
   b.push_back(depth);
   if (!is_column) b.push_back(cols);
-  OneOperator node(dice, 13);
+  OneNodeOfFloats node(dice, 13);
   if (dice.one_in(8)) {
     node.constant("a", rough_floats(dice, a));
     node.input("b", rough_floats(dice, b));
@@ -184,7 +184,7 @@ Case gemm(int index, Dice& dice) {
   std::map<std::string, Attribute> attributes{{"transA", a_turned}, {"transB", b_turned}};
   if (dice.one_in(2)) attributes["alpha"] = dice.one_in(2) ? 0.3F : -1.7F;
   if (dice.one_in(2)) attributes["beta"] = dice.one_in(2) ? 0.7F : 0.0F;
-  OneOperator node(dice, 13);
+  OneNodeOfFloats node(dice, 13);
   node.input("a", rough_floats(dice, a_turned != 0 ? Shape{depth, rows} : Shape{rows, depth}));
   node.mostly_constant("b",
                        rough_floats(dice, b_turned != 0 ? Shape{cols, depth} : Shape{depth, cols}));
@@ -218,7 +218,7 @@ Case average_pool(int index, Dice& dice) {
     pads[a] = dice.between(0, kernel[a] - 1);
     pads[a + rank] = dice.between(0, kernel[a] - 1);
   }
-  OneOperator node(dice, 13);
+  OneNodeOfFloats node(dice, 13);
   node.input("x", rough_floats(dice, x));
   return node.finish("AveragePool",
                      {{"kernel_shape", kernel},
@@ -234,7 +234,7 @@ Case prelu(int index, Dice& dice) {
   Shape slope = x;
   for (std::int64_t& size : slope) size = dice.one_in(2) ? 1 : size;
   if (dice.one_in(2)) slope.erase(slope.begin());
-  OneOperator node(dice, 16);
+  OneNodeOfFloats node(dice, 16);
   node.input("x", rough_floats(dice, x));
   node.mostly_constant("slope", rough_floats(dice, slope));
   return node.finish("PRelu", {}, cat("PRelu_", index, "_", to_string(x), to_string(slope)));
@@ -243,7 +243,7 @@ Case prelu(int index, Dice& dice) {
 Case batch_normalization(int index, Dice& dice) {
   const Shape x = dice.one_in(8) ? Shape{5} : image(dice);
   const Shape channels{x.size() > 1 ? x[1] : 1};
-  OneOperator node(dice, 15);
+  OneNodeOfFloats node(dice, 15);
   node.input("x", rough_floats(dice, x));
   for (const char* name : {"scale", "bias", "mean", "var"}) {
     Tensor values = rough_floats(dice, channels);
@@ -276,7 +276,7 @@ Case reduction(int index, Dice& dice) {
     }
     if (!axes.empty()) attributes["axes"] = axes;
   }
-  OneOperator node(dice, 12);
+  OneNodeOfFloats node(dice, 12);
   Tensor values = any_tensor(dice, type, x);
   if (op[0] == 'A' && dice.one_in(2)) {  // few different values: ties
     for (std::byte& byte : values.mutable_bytes()) byte &= std::byte{3};
@@ -291,7 +291,7 @@ Case softmax(int index, Dice& dice) {
   Shape x = image(dice);
   for (std::int64_t drop = dice.between(0, 2); drop > 0; --drop) x.erase(x.begin());
   const auto rank = static_cast<std::int64_t>(x.size());
-  OneOperator node(dice, opset);
+  OneNodeOfFloats node(dice, opset);
   node.input("x", rough_floats(dice, x));
   return node.finish(op, {{"axis", dice.between(-rank, rank - 1)}},
                      cat(op, opset, "_", index, "_", to_string(x)));
@@ -301,7 +301,7 @@ Case quantized_softmax(int index, Dice& dice) {
   const Shape x = image(dice);
   const auto rank = static_cast<std::int64_t>(x.size());
   const DType type = dice.one_in(2) ? DType::kU8 : DType::kS8;
-  OneOperator node(dice, 13);
+  OneNodeOfFloats node(dice, 13);
   node.input("x", any_tensor(dice, type, x));
   node.constant("x_scale", Tensor::of<float>({}, {0.05F}));
   node.constant("x_zero", any_tensor(dice, type, {}));
@@ -315,7 +315,7 @@ Case quantized_softmax(int index, Dice& dice) {
 
 Case lrn(int index, Dice& dice) {
   const Shape x = image(dice);
-  OneOperator node(dice, 13);
+  OneNodeOfFloats node(dice, 13);
   node.input("x", rough_floats(dice, x));
   return node.finish("LRN",
                      {{"size", dice.between(1, 6)},
@@ -330,7 +330,7 @@ Case normalization(int index, Dice& dice) {
   const Shape x = image(dice);
   const auto axis = layer ? dice.between(0, static_cast<std::int64_t>(x.size()) - 1) : 1;
   const Shape scale = layer ? Shape(x.begin() + axis, x.end()) : Shape{x[1]};
-  OneOperator node(dice, 17);
+  OneNodeOfFloats node(dice, 17);
   if (dice.one_in(10)) {
     node.constant("x", rough_floats(dice, x));
     node.input("scale", rough_floats(dice, scale));
@@ -390,7 +390,7 @@ Case integer_to_float(int index, Dice& dice) {
     for (float& s : out.as<float>()) s = static_cast<float>(dice.between(1000, 90000)) * 1e-6F;
     return out;
   };
-  OneOperator node(dice, 13);
+  OneNodeOfFloats node(dice, 13);
   node.input("a", any_tensor(dice, a, dice.one_in(3) ? Shape{2, rows, depth} : Shape{rows, depth}));
   node.mostly_constant("b", any_tensor(dice, b, {depth, cols}));
   if (!dynamic) node.mostly_constant("a_scale", scales({}));
