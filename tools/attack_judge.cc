@@ -162,7 +162,10 @@ class Judge {
   void judge(const RecordedCase& each) {
     limit_own_seconds(kSecondsPerCase);
     Sink sink;
+    const std::vector<Plan> plans = plans_of(each.source);
     std::optional<Graph> graph = import_model(each.model.model, {}, sink);
+    // All plans have the same.
+    if (graph) graph->float_steps = options_of(plans.front().words).float_steps;
     if (graph) resolve(*graph, sink);
     if (!graph || sink.has_errors()) {
       say("refused", each.model.name, "-", errors_in(sink));
@@ -170,7 +173,7 @@ class Judge {
     }
     const std::vector<Tensor> expected = evaluate(*graph, each.model.inputs);
     std::vector<Tensor> first;
-    for (const Plan& plan : plans_of(each.source)) {
+    for (const Plan& plan : plans) {
       judge_plan(each, plan, expected, first);
     }
     if (first.empty()) return;

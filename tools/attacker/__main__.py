@@ -27,7 +27,7 @@ from hostile import Hostile
 import given
 from builder import Unbuildable
 from judging import Case, Finding, judge, keep
-from plans import plans_for, targets_of
+from plans import FUSED, SHARE_FUSED, plans_for, targets_of
 from relations import unequal
 from shrinking import shrink
 from streams import broken, is_stream
@@ -75,6 +75,9 @@ def case_of(options, number):
         options.compiled,
         options.emulated,
     )
+    # One arithmetic for all plans of a case, whose results are compared with each other.
+    if np.random.default_rng([options.seed, number, 97]).random() < SHARE_FUSED:
+        plans = [plan + FUSED for plan in plans]
     if options.qdq_all and b.qdq:
         plans = [f"{plan} --qdq all" for plan in plans if "--qdq float" not in plan]
     return Case(

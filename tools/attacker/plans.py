@@ -21,6 +21,8 @@ OPTIONS = [
 ]
 FOR_EMULATORS = [words for words in OPTIONS if "threads" not in words and "split-rows" not in words]
 BOUNDS = ["", "", "", "t0", "t3", "t7", "a95", "a70", "a45", "f99", "f85"]  # tools/attack_judge.cc says what they mean
+FUSED = " --float-products fused"
+SHARE_FUSED = 0.25  # of the models
 # Code of several targets in one: each of them is a target of its own here.
 SEVERAL = ("x86-64-multi", "aarch64-multi")
 LINE = re.compile(r"(\S+) +(.*)")
@@ -46,6 +48,11 @@ def targets_of(etch):
     if not found.here or len(found.every) <= len(found.here):
         raise ValueError(f"`etch targets` lists nothing to attack:\n{done.stdout}")
     return found
+
+
+def simplest(case):
+    """Without vectors, and with the arithmetic of the case's own plans."""
+    return "n --target scalar" + (FUSED if FUSED in case.plans[0] else "")
 
 
 def plans_for(rng, qdq, targets, compiled, emulated):

@@ -3,6 +3,7 @@
 from onnx import helper, numpy_helper
 
 from judging import Case, close, judge, same
+from plans import simplest
 
 
 def part(case, ends, starts, name):
@@ -53,7 +54,7 @@ def single_nodes(program, folder, finding):
         parts.append(part(case, ends, set(case.builder.values) - set(ends), f"{case.name}_node{i}"))
     parts = [p for p in parts if p is not None]
     for p in parts:
-        p.plans = ["n --target scalar"]
+        p.plans = [simplest(case)]
     values = judge(program, folder, parts).values
     out = []
     for p in parts:
