@@ -182,10 +182,59 @@ class WeightPacker {
     return c == Shape{y[1]} || c == Shape{1, y[1]};
   }
 
-  bool quantizes_rows(const Matrix& m) const {
+  bool quantizes_rows(const Node& node, const Matrix& m) const {
     const bool blocks = m.axis.granularity == QuantizationGranularity::kBlock;
     return blocked_ == BlockedProducts::kAsOnnxRuntime && blocks && !m.transposed &&
-           m.axis.block >= 16 && std::has_single_bit(static_cast<std::uint64_t>(m.axis.block));
+           m.axis.block >= 16 && std::has_single_bit(static_cast<std::uint64_t>(m.axis.block)) &&
+           !keeps_rows(node);
+  }
+
+  const Node* only_reader(const Node& node) const {
+    const std::vector<int>& readers = wiring_.consumers(node.outputs[0]);
+    return readers.size() == 1 ? &graph_.nodes[at(readers[0])] : nullptr;
+  }
+
+  // The Add that ONNX Runtime makes a Gemm of with this MatMul; null: none.
+  const Node* add_of(const Node& node) const {
+    const Node* const add = only_reader(node);
+    if (node.op_type != "MatMul" || add == nullptr || add->op_type != "Add") return nullptr;
+    if (wiring_.is_graph_output(node.outputs[0])) return nullptr;
+    const Shape& y = shape_of(node.outputs[0]);
+    const Shape& c = shape_of(added(node, *add));
+    if (shape_of(node.inputs[0]).size() != 2) return nullptr;
+    const Node* const other = wiring_.only_producer(added(node, *add));
+    if (other != nullptr && is_before(*other, node)) return nullptr;
+    const bool fits = c == Shape{y[1]} || c == Shape{1, y[1]} || c == Shape{y[0], 1} || c == y;
+    return fits ? add : nullptr;
+  }
+
+  // Of two products that are added the first becomes the Gemm.
+  bool is_before(const Node& other, const Node& node) const {
+    const bool product = other.op_type == "MatMul" || other.op_type == "MatMulNBits";
+    return product && &other < wiring_.producer(node.outputs[0]);
+  }
+
+  static ValueId added(const Node& product, const Node& add) {
+    return add.inputs[add.inputs[0] == product.outputs[0] ? 1 : 0];
+  }
+  const Shape& shape_of(ValueId id) const { return *graph_.value(id).shape; }
+
+  // True where ONNX Runtime quantizes no rows: of a Gemm that adds more than a vector, and of what
+  // it takes for a group that ends in the limits of a QuantizeLinear.
+  bool keeps_rows(const Node& node) const {
+    const Node* const add = add_of(node);
+    const ValueId bias = add != nullptr           ? added(node, *add)
+                         : node.inputs.size() > 2 ? node.inputs[2]
+                                                  : kNoValue;
+    if (bias != kNoValue && shape_of(bias).size() != 1) return true;
+    return is_limited(add != nullptr ? *add : node);
+  }
+
+  // One node alone reads the product, a Relu or Clip, which one node alone reads and is no output.
+  bool is_limited(const Node& product) const {
+    const Node* const limit = only_reader(product);
+    if (limit == nullptr || (limit->op_type != "Relu" && limit->op_type != "Clip")) return false;
+    return only_reader(*limit) != nullptr && !wiring_.is_graph_output(limit->outputs[0]);
   }
 
   void pack(int i, const Matrix& matrix) {
@@ -193,6 +242,7 @@ class WeightPacker {
     const bool blocks = matrix.axis.granularity == QuantizationGranularity::kBlock;
     if (packing.bits > 4 && !blocks) return;
     Node node = graph_.nodes[at(i)];
+    const std::int64_t accuracy_level = quantizes_rows(node, matrix) ? 4 : 0;
     const ValueId bias = node.inputs.size() > 2 ? node.inputs[2] : kNoValue;
     const ValueId values = graph_.add_constant(packed_values(matrix, packing));
     const ValueId scales = graph_.add_constant(scales_of(matrix));
@@ -209,7 +259,7 @@ class WeightPacker {
                        {"N", matrix.cols},
                        {"bits", packing.bits},
                        {"block_size", matrix.block},
-                       {"accuracy_level", std::int64_t{quantizes_rows(matrix) ? 4 : 0}}};
+                       {"accuracy_level", accuracy_level}};
     graph_.opsets.emplace(kEtch, 1);
     Sink none;
     ETCH_CHECK(resolve_node(graph_, node, none));

@@ -3,6 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "compiler/base/text.h"
 #include "compiler/ops/matmul_nbits/op.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/tensors.h"
@@ -53,6 +58,77 @@ TEST(PackWeights, RowsAreQuantizedInBlocksOfAPowerOfTwo) {
   EXPECT_FALSE(quantizes(8, kDefault));
   EXPECT_FALSE(quantizes(0, kDefault));
   EXPECT_FALSE(quantizes(16, BlockedProducts::kExact));
+}
+
+using Steps = std::vector<std::pair<std::string, std::vector<std::string>>>;
+
+// Are the rows of a product in blocks of 16 quantized if these nodes follow it? The product of a
+// with `shape` is "p", node i makes "ni", "c" is a constant of `other`; the last one is an output.
+bool quantizes_before(const Steps& steps, const std::vector<Dim>& shape, const Shape& other = {2}) {
+  ModelBuilder model(21);
+  model.input("a", DType::kF32, shape);
+  model.initializer("q", Tensor(DType::kS8, {64, 2}));
+  model.initializer("s", Tensor(DType::kF32, {4, 2}));
+  model.initializer("c", Tensor(DType::kF32, other));
+  model.node("DequantizeLinear", {"q", "s"}, {"b"},
+             {{"axis", std::int64_t{0}}, {"block_size", std::int64_t{16}}});
+  model.node("MatMul", {"a", "b"}, {"p"});
+  for (std::size_t i = 0; i < steps.size(); ++i)
+    model.node(steps[i].first, steps[i].second, {cat("n", i)});
+  model.output(cat("n", steps.size() - 1));
+  Sink sink;
+  Graph graph = load(model, sink).value();
+  EXPECT_FALSE(sink.has_errors()) << errors_of(sink);
+  pack_weights(graph, kDefault);
+  for (const Node& node : graph.nodes)
+    if (node.op_type == "MatMulNBits") return params_of<MatMulNBits>(node).quantizes_a;
+  ADD_FAILURE() << "no MatMulNBits";
+  return false;
+}
+
+TEST(PackWeights, ALimitBeforeAnotherNodeKeepsRowsFloat) {
+  EXPECT_FALSE(quantizes_before({{"Relu", {"p"}}, {"Exp", {"n0"}}}, {3, 64}));
+  EXPECT_FALSE(quantizes_before({{"Clip", {"p"}}, {"Exp", {"n0"}}}, {1, 3, 64}));
+  EXPECT_TRUE(quantizes_before({{"Tanh", {"p"}}, {"Exp", {"n0"}}}, {3, 64}));
+  EXPECT_TRUE(quantizes_before({{"Relu", {"p"}}}, {3, 64}));
+  EXPECT_TRUE(quantizes_before({{"Relu", {"p"}}, {"Mul", {"n0", "n0"}}}, {3, 64}));
+  EXPECT_TRUE(quantizes_before({{"Relu", {"p"}}, {"Add", {"n0", "p"}}}, {3, 64}));
+}
+
+TEST(PackWeights, ALimitAfterTheBiasOfAMatrixKeepsRowsFloat) {
+  const Steps steps = {{"Add", {"p", "c"}}, {"Relu", {"n0"}}, {"Exp", {"n1"}}};
+  EXPECT_FALSE(quantizes_before(steps, {3, 64}, {2}));
+  EXPECT_TRUE(quantizes_before(steps, {3, 64}, {1}));
+  EXPECT_TRUE(quantizes_before(steps, {1, 3, 64}, {2}));
+}
+
+TEST(PackWeights, ASumWithAMatrixKeepsRowsFloat) {
+  EXPECT_TRUE(quantizes_before({{"Add", {"p", "c"}}}, {3, 64}, {2}));
+  EXPECT_FALSE(quantizes_before({{"Add", {"p", "c"}}}, {3, 64}, {1, 2}));
+  EXPECT_FALSE(quantizes_before({{"Add", {"p", "c"}}}, {3, 64}, {3, 1}));
+  EXPECT_FALSE(quantizes_before({{"Add", {"c", "p"}}}, {3, 64}, {3, 2}));
+  EXPECT_TRUE(quantizes_before({{"Add", {"p", "c"}}}, {3, 64}, {1, 1}));
+  EXPECT_TRUE(quantizes_before({{"Add", {"p", "c"}}}, {1, 3, 64}, {1, 3, 2}));
+  EXPECT_TRUE(quantizes_before({{"Add", {"p", "c"}}, {"Mul", {"n0", "p"}}}, {3, 64}, {3, 2}));
+}
+
+TEST(PackWeights, OfTwoProductsThatAreAddedTheFirstKeepsItsRowsFloat) {
+  ModelBuilder model(21);
+  model.input("a", DType::kF32, {3, 64});
+  model.initializer("q", Tensor(DType::kS8, {64, 2}));
+  model.initializer("s", Tensor(DType::kF32, {4, 2}));
+  model.node("DequantizeLinear", {"q", "s"}, {"b"},
+             {{"axis", std::int64_t{0}}, {"block_size", std::int64_t{16}}});
+  model.node("MatMul", {"a", "b"}, {"p"}).node("MatMul", {"a", "b"}, {"r"});
+  model.node("Add", {"r", "p"}, {"y"}).output("y");
+  Sink sink;
+  Graph graph = load(model, sink).value();
+  pack_weights(graph, kDefault);
+  std::vector<bool> quantized;
+  for (const Node& node : graph.nodes)
+    if (node.op_type == "MatMulNBits")
+      quantized.push_back(params_of<MatMulNBits>(node).quantizes_a);
+  EXPECT_EQ(quantized, (std::vector<bool>{false, true}));
 }
 
 }  // namespace

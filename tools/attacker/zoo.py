@@ -173,7 +173,11 @@ def blocked_weights(b):
     x = b.input(b.floats([b.pick([1, 2, 7]), k]))
     if axis == 1:
         y = b.node("Transpose", [y], perm=[1, 0])
-    b.node("MatMul", [x, y], exact=False)
+    y = b.node("MatMul", [x, y], exact=False)
+    if b.chance(0.3):  # a Gemm, whose rows are quantized with a vector only
+        y = b.node("Add", [y, b.constant(b.floats(b.pick([[n], [1, n]])))], exact=False)
+    if b.chance(0.5):  # rows stay float
+        b.node("Neg", [b.node(b.pick(["Relu", "Clip"]), [y], exact=False)], exact=False)
 
 
 def integers(b):
