@@ -205,6 +205,28 @@ TEST(FunctionLanes, PowersGiveTheBitsOfOneLane) {
   }
 }
 
+// Any two floats, and what is at most one unit in the last place from a multiple of the divisor:
+// ratios of such are rounded up to an integer.
+TEST(FunctionLanes, RemaindersAreThoseOfTheLibrary) {
+  PowerOperands operands;
+  Row a, b, y;
+  for (int round = 0; round < 300; ++round) {
+    for (std::size_t i = 0; i < kRow; ++i) {
+      const auto nth = static_cast<float>(1U << (i % 24)) + static_cast<float>(i % 7);
+      a[i] = operands.next();
+      b[i] = operands.next();
+      if (i % 2 == 0) a[i] = std::nextafter(nth * b[i], operands.next());
+    }
+    // Rows all of whose ratios are known, and others.
+    if (round % 2 == 0) b.fill(b[0]);
+    combine<Remainder>(a.data(), 1, b.data(), round % 3 == 0 ? 0 : 1, y.data(), kRow);
+    for (std::size_t i = 0; i < kRow; ++i) {
+      const float divisor = round % 3 == 0 ? b[0] : b[i];
+      ASSERT_TRUE(same(y[i], std::fmod(a[i], divisor))) << a[i] << " by " << divisor;
+    }
+  }
+}
+
 // How far `got` is from the truth in units of the last place of the truth.
 double units(float got, double truth) {
   if (std::isnan(truth)) return is_nan(got) ? 0 : HUGE_VAL;

@@ -190,14 +190,51 @@ static inline float remainder_f32(float a, float b) {
   return with_sign_of(bits_float(magnitude), a);
 }
 
+#if defined(ETCH_FOUR_FLOATS)
+// remainder_f32() by a division: where the ratio is below 2^23, what it has before the point is
+// right or, where the ratio was rounded up to it, 1 too large. So what is left is not below the
+// divisor's negative, a multiple of its last bit, and a float: nothing is rounded.
+template <int lanes>
+ETCH_INLINE Floats<lanes> remainders(const Floats<lanes>& a, const Floats<lanes>& b) {
+  const Floats<lanes> size = magnitudes(a), divisor = magnitudes(b);
+  const Floats<lanes> infinity = all_lanes<lanes>(bits_float(0x7f800000u));
+  const Floats<lanes> ratio = quotient(size, divisor);
+  const Lanes<lanes> is_known =
+      below(choose(below(divisor, infinity), ratio, infinity), all_lanes<lanes>(8388608.0f));
+  const Floats<lanes> known = choose(is_known, ratio, all_lanes<lanes>(0.0f));
+  const Floats<lanes> left = fused(negated(to_floats(to_ints(known))), divisor, size);
+  const Lanes<lanes> is_below = below(left, all_lanes<lanes>(0.0f));
+  const Floats<lanes> result = signed_as(choose(is_below, sum(left, divisor), left), a);
+  if (!is_any(~is_known.v)) return result;
+  float dividends[static_cast<size_t>(lanes)], divisors[static_cast<size_t>(lanes)];
+  store(dividends, a);
+  store(divisors, b);
+  for (int i = 0; i < lanes; ++i) dividends[i] = remainder_f32(dividends[i], divisors[i]);
+  return load<lanes>(dividends);
+}
+#endif
+
 // What division leaves, with the sign of the dividend; 0 for an integer divisor 0.
 struct Remainder {
+#if defined(ETCH_FOUR_FLOATS)
+  template <int lanes>
+  ETCH_INLINE Floats<lanes> of(const Floats<lanes>& a, const Floats<lanes>& b) {
+    return remainders(a, b);
+  }
+#endif
   ETCH_INLINE float of(float a, float b) { return remainder_f32(a, b); }
   template <class Int>
   ETCH_INLINE Int of(Int a, Int b) {
     return b == 0 || b == -1 ? 0 : a % b;
   }
 };
+
+#if defined(ETCH_FOUR_FLOATS)
+template <>
+struct HasVectors<Remainder> {
+  enum { value = 1 };
+};
+#endif
 
 // The row in vectors, the last of which may have elements that are not there.
 template <class Function>

@@ -125,5 +125,19 @@ TEST(FloatFunctions, RootsAndIntegerPartsAreExact) {
   EXPECT_TRUE(is_nan(floor_f32(kNaN)));
 }
 
+TEST(Integers, QuotientsAreThoseOf64BitsAtTheEndsOf32) {
+  const auto expect = [](std::int64_t a, std::int64_t b) { EXPECT_EQ(Div::of(a, b), a / b); };
+  for (const std::int64_t edge : {std::int64_t{INT32_MIN}, std::int64_t{INT32_MAX}}) {
+    for (std::int64_t a = edge - 2; a <= edge + 2; ++a) {
+      for (const std::int64_t b : {-7, -1, 1, 2, 7}) expect(a, b);
+      for (std::int64_t b = edge - 2; b <= edge + 2; ++b) expect(a, b), expect(3 * a, b);
+      expect(a << 32, 7);
+      expect(7, a << 32);
+    }
+  }
+  EXPECT_EQ(Div::of(INT64_MIN, std::int64_t{-1}), INT64_MIN);
+  EXPECT_EQ(Div::of(std::int64_t{5}, std::int64_t{0}), 0);
+}
+
 }  // namespace
 }  // namespace etch::rt

@@ -18,6 +18,7 @@
 #include "etch_byte_lanes.h"
 #include "etch_float_lanes.h"
 #include "etch_float_products.h"
+#include "etch_packed_line.h"
 
 namespace etch {
 namespace rt {
@@ -33,27 +34,22 @@ struct PackedProduct {
 
 static constexpr int32_t blocks_of(int32_t depth, int32_t block) { return (depth - 1) / block + 1; }
 
-// ---- from packed integers to floats ----
+// Of one column; a block begins with a byte.
+static constexpr ptrdiff_t bytes_of_column(const PackedProduct& s, int32_t per_byte) {
+  const int32_t whole = (s.depth - 1) / s.block;
+  const int32_t last = s.depth - whole * s.block;
+  return ptrdiff_t{whole} * ((s.block - 1) / per_byte + 1) + (last - 1) / per_byte + 1;
+}
 
-template <int lanes>
-ETCH_INLINE Floats<lanes> load_zeros(const uint8_t* p, int32_t step) {
-  return step == 0 ? all_lanes<lanes>(static_cast<float>(*p)) : to_floats(load_bytes<lanes>(p));
-}
-template <int lanes>
-ETCH_INLINE Floats<lanes> load_zeros(const float* p, int32_t step) {
-  return load_or_repeat<lanes>(p, step);
-}
+// ---- from packed integers to floats ----
 
 // Value number `i` and those after it of one byte of each column; values after the first n are left
 // out. Recursive, so that it is unrolled at every level of optimization.
 template <int bits, int i, int lanes>
 ETCH_INLINE void widen_bytes(const Ints<lanes>& bytes, const Floats<lanes>& zero,
                              const Floats<lanes>& scale, int32_t n, int32_t width, float* to) {
-  constexpr int32_t kMask = (1 << bits) - 1;
   if (i == n) return;
-  Ints<lanes> each{bytes.v >> (i * bits)};
-  if constexpr ((i + 1) * bits < 8) each.v &= kMask;
-  store(to, product(difference(to_floats(each), zero), scale));
+  store(to, widened_value<bits, i>(bytes, zero, scale));
   if constexpr (i + 1 < 8 / bits)
     widen_bytes<bits, i + 1>(bytes, zero, scale, n, width, to + width);
 }
@@ -205,14 +201,22 @@ static inline void packed_columns(const PackedPart& p, int32_t rows, int32_t col
   if constexpr (lanes > 1) packed_columns<Steps, narrower(lanes)>(p, rows, column);
 }
 
-// Where the weights of one panel begin, and its columns.
-template <class Zero>
-struct PackedPanel {
-  const uint8_t* w;
-  const float* scales;
-  const Zero* zeros;
-  int32_t first, width;
-};
+// One panel and one row, in vectors of `lanes` and narrower ones.
+template <int bits, class Steps, int lanes, class Zero>
+static inline void packed_line(const PackedProduct& s, const float* a,
+                               const PackedPanel<Zero>& panel, const float* bias, float* y,
+                               int32_t column = 0) {
+  const auto columns = [&](auto vectors) {
+    packed_line_columns<bits, Steps, lanes, decltype(vectors)::value>(
+        s.depth, s.block, s.zero_step, a, panel, column, bias + column * s.bias_step, s.bias_step,
+        y + column);
+  };
+  if constexpr (lanes == kFloatLanes) {
+    for (; panel.width - column >= 4 * lanes; column += 4 * lanes) columns(Width<4>{});
+  }
+  for (; panel.width - column >= lanes; column += lanes) columns(Width<1>{});
+  if constexpr (lanes > 1) packed_line<bits, Steps, narrower(lanes)>(s, a, panel, bias, y, column);
+}
 
 // One panel, whose weights are widened for vectors of `lanes`; returns where the next one begins.
 template <int bits, int lanes, class Steps, class Zero>
@@ -222,6 +226,12 @@ static inline const uint8_t* packed_panel(const PackedProduct& s, const float* a
   constexpr int32_t kPerByte = 8 / bits;
   const int32_t blocks = blocks_of(s.depth, s.block), first = panel.first, width = panel.width;
   const uint8_t* w = panel.w;
+  if constexpr (lanes >= 8) {
+    if (s.rows == 1) {
+      packed_line<bits, Steps, lanes>(s, a, panel, bias + first * s.bias_step, y + first);
+      return w + bytes_of_column(s, kPerByte) * width;
+    }
+  }
   for (int32_t block = 0; block < blocks; ++block) {
     const int32_t start = block * s.block;
     const int32_t end = s.depth - start < s.block ? s.depth : start + s.block;

@@ -288,25 +288,33 @@ static inline void softmax_rows(const RowsShape& s, const float* x, float* y) {
     softmax_f32(x, y, 1, s.n);
 }
 
-// Its logarithm: (x - max) - ln(sum).
-static inline void log_softmax_rows(const RowsShape& s, const float* x, float* y) {
+// y = (x - most) - ln(sum), or NaN where the sum is none of a row.
+static inline void store_logarithms(const float* x, float* y, int32_t n, float most, float sum) {
   constexpr int kLanes = kFloatLanes;
-  if (s.x_step != 1 || s.y_step != 1) return softmax_in_lanes<true>(s, x, y);
-  for (int32_t row = 0; row < s.rows; ++row, x += s.x_next, y += s.y_next) {
-    const float most = largest(x, s.n);
-    const float sum = exp_and_sum<false>(x, y, s.n, most);
-    if (!(sum >= 1.0f)) {
-      store_no_result(y, 1, s.n);
-      continue;
-    }
-    const float less = log_f32(sum);
-    int32_t i = 0;
-    for (; s.n - i >= kLanes; i += kLanes) {
-      const Floats<kLanes> moved = difference(load<kLanes>(x + i), all_lanes<kLanes>(most));
-      store(y + i, difference(moved, all_lanes<kLanes>(less)));
-    }
-    for (; i < s.n; ++i) y[i] = (x[i] - most) - less;
+  if (!(sum >= 1.0f)) return store_no_result(y, 1, n);
+  const float less = log_f32(sum);
+  int32_t i = 0;
+  for (; n - i >= kLanes; i += kLanes) {
+    const Floats<kLanes> moved = difference(load<kLanes>(x + i), all_lanes<kLanes>(most));
+    store(y + i, difference(moved, all_lanes<kLanes>(less)));
   }
+  for (; i < n; ++i) y[i] = (x[i] - most) - less;
+}
+
+// Its logarithm: (x - max) - ln(sum). As in softmax_long(), rows do not wait for each other.
+static inline void log_softmax_rows(const RowsShape& s, const float* x, float* y) {
+  if (s.x_step != 1 || s.y_step != 1) return softmax_in_lanes<true>(s, x, y);
+  float most = s.rows > 0 ? largest(x, s.n) : 0.0f;
+  float most_before = 0.0f, sum_before = 0.0f;
+  for (int32_t row = 0; row < s.rows; ++row, x += s.x_next, y += s.y_next) {
+    const float next = row + 1 < s.rows ? largest(x + s.x_next, s.n) : 0.0f;
+    const float sum = exp_and_sum<false>(x, y, s.n, most);
+    if (row > 0) store_logarithms(x - s.x_next, y - s.y_next, s.n, most_before, sum_before);
+    most_before = most;
+    sum_before = sum;
+    most = next;
+  }
+  if (s.rows > 0) store_logarithms(x - s.x_next, y - s.y_next, s.n, most_before, sum_before);
 }
 
 }  // namespace rt

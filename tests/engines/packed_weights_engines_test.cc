@@ -33,7 +33,8 @@ Case product(int index, Dice& dice) {
   const std::int64_t block = dice.pick<std::int64_t>({16, 32, 128, 512});
   const std::int64_t depth = dice.between(1, block == 512 ? 700 : 150);
   const std::int64_t cols = dice.pick<std::int64_t>({1, 7, 64, 90});
-  const std::int64_t rows = dice.between(1, 9), blocks = (depth - 1) / block + 1;
+  const std::int64_t rows = dice.one_in(3) ? 1 : dice.between(1, 9);
+  const std::int64_t blocks = (depth - 1) / block + 1;
   ModelBuilder model(17);
   model.opset(kMs, 1);
   const Shape shape = dice.one_in(3) ? Shape{2, rows, depth} : Shape{rows, depth};

@@ -138,8 +138,8 @@ void add_axis(Lowering& lowering, const Node& node, const Resize& params, std::s
     lowering.add(node, std::move(step), {{"x", &x}, {"y", &y}});
     return;
   }
-  plan.shape.turned =
-      static_cast<std::int32_t>(std::max(kTurnedElements / plan.shape.inner, 2 * tables.most));
+  const std::int64_t turned = std::max(kTurnedElements / plan.shape.inner, 2 * tables.most);
+  plan.shape.turned = static_cast<std::int32_t>(std::min(turned, x.shape[axis]));
   const View memory = lowering.scratch(x.dtype, rt::memory_of_turned(plan.shape));
   lowering.add(node, std::move(step), {{"x", &x}, {"memory", &memory}, {"y", &y}}, 1, 1);
 }
