@@ -78,7 +78,7 @@ ETCH_INLINE ChannelRuns runs_of_channels(const FloatConvShape& s, const Window& 
   return runs;
 }
 
-// The same in assembly, of four pixels of four columns or one of eight: one function for both,
+// float_tile() in assembly, of four pixels of four columns or one of eight: one function for both,
 // which keeps the code small.
 ETCH_OWN_REGISTERS static void fpu_tile(const FloatConvShape& s, const FloatEnd& end,
                                         const FloatRow& row, const Window& window, int32_t out,
