@@ -17,6 +17,7 @@
 #include "etch_float_pack.h"
 #include "etch_float_tiles.h"
 #include "etch_float_walk.h"
+#include "etch_fpu_tiles.h"
 #include "etch_products.h"
 #include "etch_vector.h"
 
@@ -56,13 +57,68 @@ static inline void float_tile(const FloatConvShape& s, const FloatEnd& end, cons
   finish(tile, end, row.c + out * end.c_row, row.y + out * axis.y_step, y_pixel, s.y_channel);
 }
 
+#if defined(ETCH_FPU_TILES)
+// Channels that follow each other in x, and the first of their taps in each line of a window.
+struct ChannelRuns {
+  Window taps;
+  int32_t channels;
+  ptrdiff_t x_channel;
+};
+
+// Taps of the last axis whose channels follow each other are one run.
+ETCH_INLINE ChannelRuns runs_of_channels(const FloatConvShape& s, const Window& window) {
+  ChannelRuns runs{window, s.in, s.x_channel};
+  TapRange& last = runs.taps.axis[2];
+  if (last.count < 2 || last.step != 1) return runs;
+  const ptrdiff_t next = last.x_step * s.axis[2].x_step;
+  if (s.in != 1 && (s.x_channel != 1 || next != s.in)) return runs;
+  runs.channels *= last.count;
+  runs.x_channel = s.in == 1 ? next : 1;
+  last.count = 1;
+  return runs;
+}
+
+// float_tile() in assembly, of four pixels of four columns or one of eight: one function for both,
+// which keeps the code small.
+ETCH_OWN_REGISTERS static void fpu_tile(const FloatConvShape& s, const FloatEnd& end,
+                                        const FloatRow& row, const Window& window, int32_t out,
+                                        int32_t pixels) {
+  const int32_t columns = pixels == 1 ? 8 : 4;
+  Tile<1, 4, 4> tile;
+  clear(tile);
+  float* const sums = &tile.first.first.v;
+  const ChannelRuns runs = runs_of_channels(s, window);
+  for_each_tap(s.axis, runs.taps, [&](ptrdiff_t at, int32_t tap) {
+    const FpuOperands operands{row.x + at, next_input(s), runs.x_channel,
+                               row.w + static_cast<ptrdiff_t>(tap) * s.in * row.width, row.width};
+    if (pixels == 1) {
+      add_to_eight(sums, operands, runs.channels);
+    } else {
+      add_to_fours(sums, operands, runs.channels);
+    }
+  });
+  const float* const c = row.c + out * end.c_row;
+  float* const y = row.y + out * s.axis[s.along].y_step;
+  if (is_plain(end, s.y_channel)) {
+    finish_fours(sums, pixels, columns, end, c, y, next_output(s));
+  } else {
+    finish_stored<1>(sums, pixels, columns, end, c, y, next_output(s), s.y_channel);
+  }
+}
+#endif
+
 // All positions on the axis of tiles for some vectors of columns.
 template <class Steps, int lanes, int count>
 static inline void float_row(const FloatConvShape& s, const FloatEnd& end, const FloatRow& row,
                              const Interior& interior, const Window& around) {
   Window window = around;
   for_each_tile<tile_pixels(count, lanes)>(s, interior, window, [&](int32_t out, auto width) {
-    float_tile<Steps, lanes, count, decltype(width)::value>(s, end, row, window, out);
+    constexpr int kPixels = decltype(width)::value;
+#if defined(ETCH_FPU_TILES)
+    if constexpr (kHasFpuTile<Steps, lanes, count, kPixels>)
+      return fpu_tile(s, end, row, window, out, kPixels);
+#endif
+    float_tile<Steps, lanes, count, kPixels>(s, end, row, window, out);
   });
 }
 

@@ -47,61 +47,6 @@ ETCH_INLINE void clear(Tile<lanes, count, pixels>& tile) {
   if constexpr (pixels > 1) clear(tile.rest);
 }
 
-#if defined(__GNUC__) && defined(__arm__) && defined(__ARM_FP) && (__ARM_FP & 4)
-// Eight sums of one pixel: one instruction loads all weights, in half of the time of eight.
-template <class Steps>
-ETCH_INLINE void add_scaled(Tile<1, 8, 1>& tile, const float* x, ptrdiff_t, const float* w) {
-  if constexpr (is_fused(Steps{})) return add_scaled<Steps>(tile.first, x, w);
-  Columns<1, 8>& s0 = tile.first;
-  Columns<1, 7>& s1 = s0.rest;
-  Columns<1, 6>& s2 = s1.rest;
-  Columns<1, 5>& s3 = s2.rest;
-  Columns<1, 4>& s4 = s3.rest;
-  Columns<1, 3>& s5 = s4.rest;
-  Columns<1, 2>& s6 = s5.rest;
-  Columns<1, 1>& s7 = s6.rest;
-  // Copies, because gcc keeps in memory what assembly names as parts of a struct.
-  float a = s0.first.v;
-  float b = s1.first.v;
-  float c = s2.first.v;
-  float d = s3.first.v;
-  float e = s4.first.v;
-  float f = s5.first.v;
-  float g = s6.first.v;
-  float h = s7.first.v;
-  typedef float Row[8];
-  __asm__(
-      "vldmia %[w], {s16-s23}\n\t"
-      "vmul.f32 s16, s16, %[x]\n\t"
-      "vmul.f32 s17, s17, %[x]\n\t"
-      "vmul.f32 s18, s18, %[x]\n\t"
-      "vmul.f32 s19, s19, %[x]\n\t"
-      "vmul.f32 s20, s20, %[x]\n\t"
-      "vmul.f32 s21, s21, %[x]\n\t"
-      "vmul.f32 s22, s22, %[x]\n\t"
-      "vmul.f32 s23, s23, %[x]\n\t"
-      "vadd.f32 %0, %0, s16\n\t"
-      "vadd.f32 %1, %1, s17\n\t"
-      "vadd.f32 %2, %2, s18\n\t"
-      "vadd.f32 %3, %3, s19\n\t"
-      "vadd.f32 %4, %4, s20\n\t"
-      "vadd.f32 %5, %5, s21\n\t"
-      "vadd.f32 %6, %6, s22\n\t"
-      "vadd.f32 %7, %7, s23"
-      : "+t"(a), "+t"(b), "+t"(c), "+t"(d), "+t"(e), "+t"(f), "+t"(g), "+t"(h)
-      : [x] "t"(*x), [w] "r"(w), "m"(*reinterpret_cast<const Row*>(w))
-      : "s16", "s17", "s18", "s19", "s20", "s21", "s22", "s23");
-  s0.first.v = a;
-  s1.first.v = b;
-  s2.first.v = c;
-  s3.first.v = d;
-  s4.first.v = e;
-  s5.first.v = f;
-  s6.first.v = g;
-  s7.first.v = h;
-}
-#endif
-
 template <class Steps, int lanes, int count, int pixels>
 ETCH_INLINE void add_scaled(Tile<lanes, count, pixels>& tile, const float* x, ptrdiff_t x_pixel,
                             const float* w) {

@@ -126,6 +126,14 @@ static inline void packed_tile(const PackedPart& p, int32_t row, int32_t column)
     for (; k + 2 <= p.n; k += 2, w += 2 * static_cast<ptrdiff_t>(p.width))
       add_two(tile, a + k, p.a_row, w, p.width);
   }
+#elif defined(ETCH_FPU_TILES)
+  if constexpr (kHasFpuTile<Steps, lanes, count, pixels>) {
+    float sums[16];
+    ETCH_MEMCPY(sums, &tile, sizeof sums);
+    add_to_fours(sums, FpuOperands{a, p.a_row, 1, w, p.width}, p.n);
+    ETCH_MEMCPY(&tile, sums, sizeof sums);
+    k = p.n;
+  }
 #endif
   for (; k < p.n; ++k, w += p.width) {
     add_scaled<Steps>(tile, a + k, p.a_row, w);
