@@ -158,18 +158,32 @@ class WeightPacker {
       : graph_(graph), blocked_(blocked), wiring_(graph) {}
 
   void run() {
+    std::vector<Product> found;
     for (int i = 0; i < static_cast<int>(graph_.nodes.size()); ++i) {
       const Node& node = graph_.nodes[at(i)];
       if (!is_product(node)) continue;
       const Node* const weights = wiring_.producer(node.inputs[1]);
       if (weights == nullptr || !is_dequantize(*weights)) continue;
       const auto matrix = matrix_of(graph_, *weights, attribute<std::int64_t>(node, "transB", 0));
-      if (matrix) pack(i, *matrix);
+      if (matrix) found.push_back({i, *matrix, is_shared(*weights)});
     }
+    // Products that are packed no longer read the floats.
+    for (const Product& each : found) pack(each);
     wiring_.finish();
   }
 
  private:
+  struct Product {
+    int node;
+    Matrix weights;
+    bool shared;  // others read the floats, too
+  };
+
+  bool is_shared(const Node& weights) const {
+    const ValueId floats = weights.outputs[0];
+    return wiring_.consumers(floats).size() > 1 || wiring_.is_graph_output(floats);
+  }
+
   // A product that MatMulNBits can compute: MatMul, or Gemm that only adds one value per column.
   bool is_product(const Node& node) const {
     if (node.domain != kOnnx || graph_.value(node.inputs[0]).constant != nullptr) return false;
@@ -182,11 +196,12 @@ class WeightPacker {
     return c == Shape{y[1]} || c == Shape{1, y[1]};
   }
 
-  bool quantizes_rows(const Node& node, const Matrix& m) const {
+  bool quantizes_rows(const Node& node, const Product& product) const {
+    const Matrix& m = product.weights;
     const bool blocks = m.axis.granularity == QuantizationGranularity::kBlock;
     return blocked_ == BlockedProducts::kAsOnnxRuntime && blocks && !m.transposed &&
            m.axis.block >= 16 && std::has_single_bit(static_cast<std::uint64_t>(m.axis.block)) &&
-           !keeps_rows(node);
+           !product.shared && !keeps_rows(node);
   }
 
   const Node* only_reader(const Node& node) const {
@@ -198,20 +213,24 @@ class WeightPacker {
   const Node* add_of(const Node& node) const {
     const Node* const add = only_reader(node);
     if (node.op_type != "MatMul" || add == nullptr || add->op_type != "Add") return nullptr;
-    if (wiring_.is_graph_output(node.outputs[0])) return nullptr;
-    const Shape& y = shape_of(node.outputs[0]);
-    const Shape& c = shape_of(added(node, *add));
-    if (shape_of(node.inputs[0]).size() != 2) return nullptr;
+    if (wiring_.is_graph_output(node.outputs[0]) || !fits_gemm(node, *add)) return nullptr;
     const Node* const other = wiring_.only_producer(added(node, *add));
-    if (other != nullptr && is_before(*other, node)) return nullptr;
-    const bool fits = c == Shape{y[1]} || c == Shape{1, y[1]} || c == Shape{y[0], 1} || c == y;
-    return fits ? add : nullptr;
+    return other != nullptr && is_first(*other, node) && fits_gemm(*other, *add) ? nullptr : add;
   }
 
-  // Of two products that are added the first becomes the Gemm.
-  bool is_before(const Node& other, const Node& node) const {
-    const bool product = other.op_type == "MatMul" || other.op_type == "MatMulNBits";
-    return product && &other < wiring_.producer(node.outputs[0]);
+  bool fits_gemm(const Node& product, const Node& add) const {
+    const Shape& y = shape_of(product.outputs[0]);
+    const Shape& c = shape_of(added(product, add));
+    for (const std::size_t i : {0U, 1U}) {
+      if (shape_of(product.inputs[i]).size() != 2) return false;
+    }
+    return c == Shape{y[1]} || c == Shape{1, y[1]} || c == Shape{y[0], 1} || c == y;
+  }
+
+  // Of two products that are added the last one of the file becomes the Gemm: ONNX Runtime goes
+  // through a graph from its end.
+  bool is_first(const Node& other, const Node& node) const {
+    return other.op_type == "MatMul" && &other > wiring_.producer(node.outputs[0]);
   }
 
   static ValueId added(const Node& product, const Node& add) {
@@ -237,12 +256,14 @@ class WeightPacker {
     return only_reader(*limit) != nullptr && !wiring_.is_graph_output(limit->outputs[0]);
   }
 
-  void pack(int i, const Matrix& matrix) {
+  void pack(const Product& product) {
+    const int i = product.node;
+    const Matrix& matrix = product.weights;
     const Packing packing = packing_of(matrix);
     const bool blocks = matrix.axis.granularity == QuantizationGranularity::kBlock;
     if (packing.bits > 4 && !blocks) return;
     Node node = graph_.nodes[at(i)];
-    const std::int64_t accuracy_level = quantizes_rows(node, matrix) ? 4 : 0;
+    const std::int64_t accuracy_level = quantizes_rows(node, product) ? 4 : 0;
     const ValueId bias = node.inputs.size() > 2 ? node.inputs[2] : kNoValue;
     const ValueId values = graph_.add_constant(packed_values(matrix, packing));
     const ValueId scales = graph_.add_constant(scales_of(matrix));

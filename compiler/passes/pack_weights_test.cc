@@ -112,23 +112,57 @@ TEST(PackWeights, ASumWithAMatrixKeepsRowsFloat) {
   EXPECT_TRUE(quantizes_before({{"Add", {"p", "c"}}, {"Mul", {"n0", "p"}}}, {3, 64}, {3, 2}));
 }
 
-TEST(PackWeights, OfTwoProductsThatAreAddedTheFirstKeepsItsRowsFloat) {
-  ModelBuilder model(21);
-  model.input("a", DType::kF32, {3, 64});
-  model.initializer("q", Tensor(DType::kS8, {64, 2}));
-  model.initializer("s", Tensor(DType::kF32, {4, 2}));
-  model.node("DequantizeLinear", {"q", "s"}, {"b"},
-             {{"axis", std::int64_t{0}}, {"block_size", std::int64_t{16}}});
-  model.node("MatMul", {"a", "b"}, {"p"}).node("MatMul", {"a", "b"}, {"r"});
-  model.node("Add", {"r", "p"}, {"y"}).output("y");
+// Which of the products in blocks have quantized rows?
+std::vector<bool> quantized_products(const ModelBuilder& model) {
   Sink sink;
   Graph graph = load(model, sink).value();
+  EXPECT_FALSE(sink.has_errors()) << errors_of(sink);
   pack_weights(graph, kDefault);
   std::vector<bool> quantized;
   for (const Node& node : graph.nodes)
     if (node.op_type == "MatMulNBits")
       quantized.push_back(params_of<MatMulNBits>(node).quantizes_a);
-  EXPECT_EQ(quantized, (std::vector<bool>{false, true}));
+  return quantized;
+}
+
+void add_weights(ModelBuilder& model, const std::string& name) {
+  model.initializer("q" + name, Tensor(DType::kS8, {64, 2}));
+  model.initializer("s" + name, Tensor(DType::kF32, {4, 2}));
+  model.node("DequantizeLinear", {"q" + name, "s" + name}, {name},
+             {{"axis", std::int64_t{0}}, {"block_size", std::int64_t{16}}});
+}
+
+TEST(PackWeights, OfTwoProductsThatAreAddedTheLastKeepsItsRowsFloat) {
+  for (const bool turned : {false, true}) {
+    ModelBuilder model(21);
+    model.input("a", DType::kF32, {3, 64});
+    add_weights(model, "b");
+    add_weights(model, "c");
+    model.node("MatMul", {"a", "b"}, {"p"}).node("MatMul", {"a", "c"}, {"r"});
+    model.node("Add", {turned ? "r" : "p", turned ? "p" : "r"}, {"y"}).output("y");
+    EXPECT_EQ(quantized_products(model), (std::vector<bool>{true, false})) << turned;
+  }
+}
+
+TEST(PackWeights, AProductWithFloatWeightsIsAddedAsTheOthersAre) {
+  for (const bool first : {false, true}) {
+    ModelBuilder model(21);
+    model.input("a", DType::kF32, {3, 64}).initializer("f", Tensor(DType::kF32, {64, 2}));
+    add_weights(model, "b");
+    model.node("MatMul", {"a", first ? "b" : "f"}, {"p"});
+    model.node("MatMul", {"a", first ? "f" : "b"}, {"r"});
+    model.node("Add", {"p", "r"}, {"y"}).output("y");
+    EXPECT_EQ(quantized_products(model), std::vector<bool>{first});
+  }
+}
+
+TEST(PackWeights, WeightsThatOthersReadKeepRowsFloat) {
+  ModelBuilder model(21);
+  model.input("a", DType::kF32, {3, 64});
+  add_weights(model, "b");
+  model.node("MatMul", {"a", "b"}, {"p"}).output("p");
+  model.node("Exp", {"a"}, {"e"}).node("MatMul", {"e", "b"}, {"r"}).output("r");
+  EXPECT_EQ(quantized_products(model), (std::vector<bool>{false, false}));
 }
 
 }  // namespace
