@@ -123,6 +123,7 @@ std::string text_of(const CLI::ParseError& error, const CLI::App& root) {
 std::string no_option(const std::string& value) {
   return value.starts_with("--") ? cat("expected a value, got the option '", value, "'") : "";
 }
+
 }  // namespace
 
 const Option& Option::required(bool is) const {

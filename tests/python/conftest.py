@@ -21,6 +21,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     config.hook.pytest_deselected(items=[item for item in items if item not in taken])
     items[:] = [item for item in items if item in taken]
 
+
 def float_network() -> onnx.ModelProto:
     """Convolution, Relu, Reshape, product: x [1, 3, 4, 4] -> y [1, 5]."""
     random = np.random.default_rng(1)
