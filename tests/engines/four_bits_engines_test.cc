@@ -186,9 +186,10 @@ void expect_agreement(const std::vector<Case>& all, const char* target, Objectiv
   const std::string missing = cli::status_of(isa).missing;
   if (!missing.empty()) GTEST_SKIP() << missing;
   constexpr std::size_t kTogether = 10;
+  std::vector<Case> some;
+  for (std::size_t i = 0; i < all.size(); i += every) some.push_back(all[i]);
   std::vector<std::size_t> chosen;
-  for (std::size_t i = 0; i < all.size(); i += every)
-    if (in_part(all[i].name)) chosen.push_back(i);
+  for (const std::size_t i : numbers_in_part(some)) chosen.push_back(i * every);
   for (std::size_t first = 0; first < chosen.size(); first += kTogether) {
     std::vector<BatchEntry> entries;
     const std::size_t count = std::min(kTogether, chosen.size() - first);

@@ -82,6 +82,7 @@ class Batch {
       : entries_(entries), options_(options) {}
 
   std::optional<std::vector<std::vector<Tensor>>> run(const IsaTraits& isa) {
+    if (entries_.empty()) return failed("nothing to compare");
     folder_ = cli::WorkFolder::make({}, reporter_);
     auto toolchain = cli::find_toolchain(isa, reporter_);
     if (folder_ == nullptr || !toolchain) return failed("no folder or no compiler");

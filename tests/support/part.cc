@@ -45,12 +45,18 @@ bool is_in(const Part& part, std::string_view name) {
 
 bool in_part(std::string_view name) { return is_in(part_to_test(), name); }
 
-std::vector<std::size_t> numbers_in_part(const std::vector<Case>& cases) {
+std::vector<std::size_t> numbers_in_part(const std::vector<std::string>& names) {
   std::vector<std::size_t> out;
-  for (std::size_t i = 0; i < cases.size(); ++i)
-    if (in_part(cases[i].name)) out.push_back(i);
-  if (out.empty() && !cases.empty()) out.push_back(part_to_test().number % cases.size());
+  for (std::size_t i = 0; i < names.size(); ++i)
+    if (in_part(names[i])) out.push_back(i);
+  if (out.empty() && !names.empty()) out.push_back(part_to_test().number % names.size());
   return out;
+}
+
+std::vector<std::size_t> numbers_in_part(const std::vector<Case>& cases) {
+  std::vector<std::string> names;
+  for (const Case& each : cases) names.push_back(each.name);
+  return numbers_in_part(names);
 }
 
 std::vector<Case> part_of(std::vector<Case> cases) {

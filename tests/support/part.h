@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -25,7 +26,8 @@ bool is_in(const Part& part, std::string_view name);
 // By ETCH_PART.
 bool in_part(std::string_view name);
 
-// At least one case, where there is any.
+// At least one, where there is any.
+std::vector<std::size_t> numbers_in_part(const std::vector<std::string>& names);
 std::vector<std::size_t> numbers_in_part(const std::vector<Case>& cases);
 std::vector<Case> part_of(std::vector<Case> cases);
 
