@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "etch_any_bit.h"
 #include "etch_convert.h"
 #include "etch_reduce.h"
 

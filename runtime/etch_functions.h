@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "etch_any_bit.h"
 #include "etch_elementwise.h"
 #include "etch_float.h"
 #include "etch_function_lanes.h"
