@@ -118,12 +118,6 @@ std::string text_of(const CLI::ParseError& error, const CLI::App& root) {
   }
 }
 
-// Where a value was forgotten, CLI11 takes the option after it for one, and a folder would be made
-// that is called --force.
-std::string no_option(const std::string& value) {
-  return value.starts_with("--") ? cat("expected a value, got the option '", value, "'") : "";
-}
-
 }  // namespace
 
 const Option& Option::required(bool is) const {
@@ -207,8 +201,15 @@ void Parser::footer(const std::string& text) const { app_->footer(text); }
 
 Option Parser::add_option(const std::string& name, std::string& value,
                           const std::string& help) const {
-  const Option option(app_->add_option(name, value, help));
-  if (name.starts_with("-")) option.check(no_option);
+  CLI::Option* const added = app_->add_option(name, value, help);
+  const Option option(added);
+  // Where a value was forgotten, CLI11 takes the option after it for one, and a folder would be
+  // made that is called --force.
+  const auto no_option = [app = app_.get()](const std::string& text) {
+    const bool is_one = app->get_option_no_throw(text) != nullptr;
+    return is_one ? cat("expected a value, got the option '", text, "'") : "";
+  };
+  if (added->nonpositional()) option.check(no_option);
   return option;
 }
 
