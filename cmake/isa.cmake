@@ -33,8 +33,9 @@ function(etch_vocabulary_checks out)
     file(CONFIGURE OUTPUT ${source} @ONLY CONTENT
       "#include \"templates/isa/@folder@/vocab.h\"\n\n#define ETCH_VOCABULARY @folder@\n#include \"templates/isa/vocab_verbs.h\"\n")
     include(${PROJECT_SOURCE_DIR}/templates/isa/${folder}/flags.cmake)
-    # With fused float expressions allowed, which the verbs must withstand.
-    set(options ${ETCH_ISA_FLAGS} -ffp-contract=fast -O1)
+    # With fused float expressions allowed, which the verbs must withstand. ETCH_INLINE is the header's own again: a function
+    # of which a linker keeps one must not be of these instructions.
+    set(options ${ETCH_ISA_FLAGS} -ffp-contract=fast -O1 -UETCH_INLINE)
     set_property(SOURCE ${source} PROPERTY COMPILE_OPTIONS "${options}")
     set_property(SOURCE ${source} PROPERTY INCLUDE_DIRECTORIES
       "${PROJECT_SOURCE_DIR}/runtime;${PROJECT_SOURCE_DIR}/templates/isa/shared")

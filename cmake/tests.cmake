@@ -15,7 +15,9 @@ file(GLOB_RECURSE unit_tests CONFIGURE_DEPENDS compiler/*_test.cc runtime/*_test
 etch_vocabulary_checks(vocabulary_checks)  # cmake/isa.cmake
 
 add_library(etch_test_options INTERFACE)
-target_compile_options(etch_test_options INTERFACE $<$<CONFIG:Release>:-O0>)
+# Even then functions that are inlined always (runtime/etch_float.h) are copied into each other, which takes most of the
+# time of some files.
+target_compile_options(etch_test_options INTERFACE $<$<CONFIG:Release>:-O0> "$<$<CONFIG:Release>:-DETCH_INLINE=static inline>")
 # Of inline functions and templates that several files have, a linker keeps the first. So the libraries come before the
 # tests: what they compiled is optimised, and the compiler runs in tests as fast as it does for users.
 target_link_options(etch_test_options INTERFACE
@@ -40,7 +42,7 @@ foreach(source IN LISTS ETCH_HOT_TESTS)
     message(FATAL_ERROR "ETCH_HOT_TESTS names ${source}, which is not there")
   endif()
   set_source_files_properties(${source} PROPERTIES
-    COMPILE_OPTIONS "$<$<CONFIG:Release>:-O1>" SKIP_PRECOMPILE_HEADERS ON)
+    COMPILE_OPTIONS "$<$<CONFIG:Release>:-O1>;-UETCH_INLINE" SKIP_PRECOMPILE_HEADERS ON)
 endforeach()
 
 function(etch_precompile_for_tests target)
