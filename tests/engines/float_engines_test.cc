@@ -349,7 +349,7 @@ TEST_P(FloatCode, CompilesWithoutWarningsAndNeedsOnlyMemcpyAndMemset) {
   add_cases(cases, fused(float_convolutions(6)));
   add_cases(cases, float_rows(30));
   add_cases(cases, normalized_rows(4));
-  const Programs all(part_of(std::move(cases)), *GetParam());
+  const Programs all(thinned(std::move(cases), *GetParam()), *GetParam());
   ASSERT_EQ(all.entries.size(), all.cases.size());
   expect_clean_code(all.entries, *GetParam());
 }
