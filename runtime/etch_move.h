@@ -25,6 +25,11 @@ static inline void copy_spread(const uint8_t* x, ptrdiff_t x_step, uint8_t* y, p
     ETCH_MEMCPY(y + i * y_step, x + i * x_step, static_cast<size_t>(size));
 }
 
+// Copies n neighbouring bytes, so many that a call does not count.
+static inline void copy_block(const uint8_t* x, uint8_t* y, int n) {
+  ETCH_MEMCPY(y, x, static_cast<size_t>(n));
+}
+
 // Copies n neighbouring bytes, 16 after 16 in ascending order, for cores that load words from any
 // place.
 static inline void copy_run(const uint8_t* x, uint8_t* y, int n) {

@@ -1,11 +1,12 @@
 // Transposing by blocks gives what the definition says, for every remainder and on both sides of
 // the choice of the inner loop.
-#include "runtime/etch_transpose.h"
-
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <cstring>
 #include <vector>
+
+#include "runtime/etch_transpose_elements.h"
 
 namespace etch {
 namespace {
@@ -68,19 +69,36 @@ TEST(Transpose, PixelsAreTakenApartAndPutTogether) {
   }
 }
 
-TEST(Transpose, WordsOfEveryRowBecomeAColumn) {
+using TransposeElements = void (*)(const std::uint8_t*, std::ptrdiff_t, std::uint8_t*,
+                                   std::ptrdiff_t, int, int);
+
+// Rows of x have `x_more` bytes more than they need, those of y `y_more`.
+void expect_transposed(TransposeElements transpose, int size, int rows, int columns, int x_more,
+                       int y_more) {
+  const int x_row = size * columns + x_more, y_row = size * rows + y_more;
+  const auto x = different_bytes(as_index(rows * x_row));
+  std::vector<std::uint8_t> y(as_index(columns * y_row), 77);
+  std::vector<std::uint8_t> expected = y;
+  for (int i = 0; i < rows; ++i) {
+    for (int j = 0; j < columns; ++j) {
+      std::memcpy(&expected[as_index(j * y_row + size * i)], &x[as_index(i * x_row + size * j)],
+                  as_index(size));
+    }
+  }
+  transpose(x.data(), x_row, y.data(), y_row, rows, columns);
+  ASSERT_EQ(y, expected) << size << ": " << rows << " x " << columns;
+}
+
+TEST(Transpose, ElementsOfEveryRowBecomeAColumn) {
   for (const int rows : kSizes) {
     for (const int columns : kSizes) {
-      const int x_row = 4 * columns + 1, y_row = 4 * rows + 8;
-      const auto x = different_bytes(as_index(rows * x_row));
-      std::vector<std::uint8_t> y(as_index(columns * y_row), 77);
-      std::vector<std::uint8_t> expected = y;
-      for (int i = 0; i < rows; ++i) {
-        for (int j = 0; j < columns; ++j)
-          std::memcpy(&expected[as_index(j * y_row + 4 * i)], &x[as_index(i * x_row + 4 * j)], 4);
+      for (const int x_more : {0, 1, 700}) {
+        for (const int y_more : {0, 8}) {
+          expect_transposed(rt::transpose_pairs, 2, rows, columns, x_more, y_more);
+          expect_transposed(rt::transpose_words, 4, rows, columns, x_more, y_more);
+          expect_transposed(rt::transpose_longs, 8, rows, columns, x_more, y_more);
+        }
       }
-      rt::transpose_words(x.data(), x_row, y.data(), y_row, rows, columns);
-      ASSERT_EQ(y, expected) << rows << " x " << columns;
     }
   }
 }

@@ -71,7 +71,11 @@ TEST(External, TransposesStayInsideTheirSpans) {
       for (const int columns : {1, 5, 8, 16, 19, 66}) {
         call_between_guards(TransposeBytes{}, kBytes, columns + 2, kOut, rows + 1, rows, columns,
                             128);
-        call_between_guards(TransposeWords{}, kBytes, 4 * columns + 3, kOut, 4 * rows, rows,
+        call_between_guards(TransposeElements<2>{}, kBytes, 2 * columns, kOut, 2 * rows, rows,
+                            columns);
+        call_between_guards(TransposeElements<4>{}, kBytes, 4 * columns + 3, kOut, 4 * rows, rows,
+                            columns);
+        call_between_guards(TransposeElements<8>{}, kBytes, 8 * columns, kOut, 8 * rows, rows,
                             columns);
       }
     }
@@ -84,6 +88,7 @@ TEST(External, MovesStayInsideTheirSpans) {
     call_between_guards(CopySpread{}, kBytes, 4 * a, kOut, 4 * y_step, 4, n);
     call_between_guards(LookupSpread{}, kBytes, a, kOut, y_step, kBytes, n);
     call_between_guards(CopyRun{}, kBytes, kOut, n);
+    call_between_guards(CopyBlock{}, kBytes, kOut, n);
     call_between_guards(RepeatElement{}, kBytes, kOut, 4, n);
     for (const int size : {1, 2, 4, 8}) {
       call_between_guards(RepeatEach{}, kBytes, kOut, size, 2, n);

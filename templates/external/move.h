@@ -8,6 +8,7 @@
 #include "runtime/etch_move.h"
 #include "runtime/etch_resize.h"
 #include "runtime/etch_transpose.h"
+#include "runtime/etch_transpose_elements.h"
 #include "templates/external.h"
 
 namespace etch::external {
@@ -27,6 +28,14 @@ struct CopySpread : RuntimeFunction {
 struct CopyRun : RuntimeFunction {
   CopyRun() : RuntimeFunction("copy_run", "etch_move.h", FloatUse::kNone) {}
   void operator()(const std::uint8_t* x, std::uint8_t* y, int n) const { rt::copy_run(x, y, n); }
+  auto spans(const std::uint8_t* x, std::uint8_t* y, int n) const {
+    return spans_of(span(x, {}, n), span(y, {}, n));
+  }
+};
+
+struct CopyBlock : RuntimeFunction {
+  CopyBlock() : RuntimeFunction("copy_block", "etch_move.h", FloatUse::kNone) {}
+  void operator()(const std::uint8_t* x, std::uint8_t* y, int n) const { rt::copy_block(x, y, n); }
   auto spans(const std::uint8_t* x, std::uint8_t* y, int n) const {
     return spans_of(span(x, {}, n), span(y, {}, n));
   }
@@ -66,16 +75,26 @@ struct TransposeBytes : RuntimeFunction {
   }
 };
 
-struct TransposeWords : RuntimeFunction {
-  TransposeWords() : RuntimeFunction("transpose_words", "etch_transpose.h", FloatUse::kNone) {}
+// The same in elements of `size` bytes.
+template <int size>
+struct TransposeElements : RuntimeFunction {
+  static_assert(size == 2 || size == 4 || size == 8);
+  TransposeElements()
+      : RuntimeFunction(size == 2   ? "transpose_pairs"
+                        : size == 4 ? "transpose_words"
+                                    : "transpose_longs",
+                        size == 4 ? "etch_transpose.h" : "etch_transpose_elements.h",
+                        FloatUse::kNone) {}
   void operator()(const std::uint8_t* x, std::ptrdiff_t x_row, std::uint8_t* y,
                   std::ptrdiff_t y_row, int rows, int columns) const {
-    rt::transpose_words(x, x_row, y, y_row, rows, columns);
+    if constexpr (size == 2) rt::transpose_pairs(x, x_row, y, y_row, rows, columns);
+    if constexpr (size == 4) rt::transpose_words(x, x_row, y, y_row, rows, columns);
+    if constexpr (size == 8) rt::transpose_longs(x, x_row, y, y_row, rows, columns);
   }
   auto spans(const std::uint8_t* x, std::ptrdiff_t x_row, std::uint8_t* y, std::ptrdiff_t y_row,
              int rows, int columns) const {
-    return spans_of(span(x, {{rows, x_row}}, std::int64_t{4} * columns),
-                    span(y, {{columns, y_row}}, std::int64_t{4} * rows));
+    return spans_of(span(x, {{rows, x_row}}, std::int64_t{size} * columns),
+                    span(y, {{columns, y_row}}, std::int64_t{size} * rows));
   }
 };
 

@@ -92,13 +92,18 @@ def reason_of(error: Exception) -> str:
 
 
 class Built:
-    """Where the cases of one target were built, by title and kind of float products, also by earlier runs; and why others
-    cannot be."""
+    """Where the cases of one target were built, by title and kind of float products, also by earlier runs; and, by the
+    same, why others cannot be."""
 
     def __init__(self, target: str):
         self.file = BUILD / f"built-{target}.json"
         known = json.loads(self.file.read_text(encoding="utf-8")) if self.file.exists() else {}
         self.places, self.faults = known.get("places", {}), known.get("faults", {})
+
+    def fault_of(self, name: str, kinds: list[str]) -> str | None:
+        """Why one of the kinds is not there; none if all are."""
+        missing = [kind for kind in kinds if kind not in self.places.get(name, {}) or kind in self.faults.get(name, {})]
+        return self.faults.get(name, {}).get(missing[0], "is not built") if missing else None
 
     def save(self) -> None:
         self.file.write_text(json.dumps({"places": self.places, "faults": self.faults}, indent=1), encoding="utf-8")
@@ -110,18 +115,30 @@ def build_all(cases: list, target: str, options: argparse.Namespace) -> Built:
 
     def build(numbered) -> None:
         number, case = numbered
-        try:
-            for kind in kinds_of(options):
+        for kind in kinds_of(options):
+            try:
                 place, _ = etch_runner.build(request_of(case, target, kind), BUILD / f"{number % 2}")
                 built.places.setdefault(title(case), {})[kind] = str(place.relative_to(BUILD))
-            built.faults.pop(title(case), None)
-        except Exception as error:  # noqa: BLE001  # a cliff of its own
-            built.faults[title(case)] = reason_of(error)
+                built.faults.get(title(case), {}).pop(kind, None)
+            except Exception as error:  # noqa: BLE001  # a cliff of its own
+                built.faults.setdefault(title(case), {})[kind] = reason_of(error)
     with concurrent.futures.ThreadPoolExecutor(2) as pool:
         halves = [[one for one in enumerate(cases) if one[0] % 2 == half] for half in range(2)]
         list(pool.map(lambda half: [build(one) for one in half], halves))
     built.save()
     return built
+
+
+def counted(network: etch_runner.Network, results: int) -> list[np.ndarray]:
+    """The network's results: of one whose rows values count, the rows that count. Its shape is an output after them."""
+    values = network.run()
+    names = [port["name"] for port in network.report["outputs"]]
+    shapes = dict(zip(names[results:], values[results:], strict=True))
+    kept = []
+    for name, value in zip(names[:results], values[:results], strict=True):
+        shape = next((shapes[one] for one in shapes if re.fullmatch(re.escape(name) + r"_shape\d*", one)), value.shape)
+        kept.append(value[tuple(slice(int(size)) for size in shape)])
+    return kept
 
 
 def comparison(mine: list[np.ndarray], theirs: list[np.ndarray]) -> str:
@@ -151,13 +168,14 @@ def measure(case, places: dict[str, str], timer: gate.Gate, options: argparse.Na
         networks = {kind: etch_runner.Network.built(BUILD / places[kind], list(case.feeds.values()))
                     for kind in kinds_of(options)}
         kind, network = next(iter(networks.items()))
-        same = comparison(network.run(), session.run())
+        theirs = session.run()
+        same = comparison(counted(network, len(theirs)), theirs)
         callees = {name: each.callee("whole") for name, each in networks.items()}
         figures = in_rounds(timer, {"ort": session.callee(timer), **callees}, options)
         more = {}
         if options.float_products == "both":
             more = {"fused_ratio": figures["ort"].median / figures["fused"].median,
-                    "fused_outputs": comparison(networks["fused"].run(), session.run())}
+                    "fused_outputs": comparison(counted(networks["fused"], len(theirs)), theirs)}
         return {"group": case.group, "name": case.name, "ort_us": figures["ort"].median, **more,
                 "etch_us": figures[kind].median, "ratio": figures["ort"].median / figures[kind].median,
                 "doubtful": any(one.doubtful for one in figures.values()), "outputs": same,
@@ -265,8 +283,8 @@ def measure_all(cases: list, built: Built, options: argparse.Namespace) -> tuple
         name = title(case)
         if time.monotonic() - begin > options.limit:
             break
-        if not set(kinds_of(options)) <= set(built.places.get(name, ())) or name in built.faults:
-            faults[name] = built.faults.get(name, "is not built")
+        if fault := built.fault_of(name, kinds_of(options)):
+            faults[name] = fault
             continue
         try:
             rows.append(measure(case, built.places[name], timer, options))
@@ -290,7 +308,7 @@ def run(cases: list, target: str, options: argparse.Namespace) -> int:
     built = Built(target) if options.reuse else build_all(cases, target, options)
     if options.build:
         names = set(map(title, cases))
-        print(f"{len(names - set(built.faults))} of {len(names)} cases are built")
+        print(f"{sum(built.fault_of(name, kinds_of(options)) is None for name in names)} of {len(names)} cases are built")
         return 0
     rows, faults = measure_all(cases, built, options)
     return report({"machine": machine(target), "command": command_of(sys.argv[1:]), "rows": before["rows"] + rows,

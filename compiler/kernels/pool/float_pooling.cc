@@ -19,6 +19,9 @@ namespace {
 constexpr std::int64_t kLeastChannels = 8;   // that vectors are worth another order of x for
 constexpr std::int64_t kLeastPositions = 8;  // of a line whose windows are inside, for vectors
 constexpr std::int64_t kManyPositions = 24;  // that make turning x and y slower than lines
+constexpr std::int64_t kFewChannels = 16;    // of which small windows are faster in lines
+constexpr std::int64_t kSmallWindow = 3;     // such a window's width
+constexpr std::int64_t kInsideOfBorder = 6;  // positions inside for each that is computed alone
 
 bool has_dense_lines(const View& view) { return steps_of(view).back() == 1; }
 
@@ -30,15 +33,18 @@ std::int64_t positions_inside(const ConvAxis& axis) {
 }
 
 // Whether windows are summed in vectors of positions: where channels fill at most one vector, and
-// on long lines whose windows are one apart. Else turning both tensors was faster (AMD EPYC, AVX2),
-// also where wide windows make much of the border, which is computed one by one (Cascade Lake).
-bool fills_lines(const PoolGeometry& geometry, const View& x) {
+// on long lines whose windows are one apart, less long ones of few channels with AVX2 and wider.
+// Else turning both tensors was faster (AMD EPYC, AVX2), also where wide windows make much of the
+// border, which is computed one by one (Cascade Lake).
+bool fills_lines(const PoolGeometry& geometry, const View& x, const IsaTraits& isa) {
   const ConvAxis& last = geometry.axes.back();
   if (geometry.layout != ConvLayout::kChannelsFirst || !has_dense_lines(x)) return false;
   const std::int64_t inside = positions_inside(last);
   if (geometry.channels <= kLeastChannels) return last.stride <= 2 && inside >= kLeastPositions;
-  return last.stride == 1 &&
-         inside >= std::max(kManyPositions, kManyPositions / 2 * (last.kernel - 1));
+  if (last.stride != 1) return false;
+  if (isa.lanes >= 8 && geometry.channels <= kFewChannels && last.kernel <= kSmallWindow)
+    return inside >= std::max(kLeastPositions, kInsideOfBorder * (last.out - inside));
+  return inside >= std::max(kManyPositions, kManyPositions / 2 * (last.kernel - 1));
 }
 
 // Else in vectors of channels.
@@ -52,7 +58,7 @@ View input_of(Lowering& lowering, const Node& node, const PoolGeometry& geometry
 void add_pool(Lowering& lowering, const Node& node, const PoolGeometry& geometry,
               std::unique_ptr<FloatPoolStep> step) {
   const View as_is = lowering.view(node, 0);
-  const bool fills = fills_lines(geometry, as_is);
+  const bool fills = fills_lines(geometry, as_is, lowering.isa());
   View x = fills ? as_is : input_of(lowering, node, geometry);
   const View y = lowering.new_output(node, 0, order_like(x));
   step->plan.lines = fills && has_dense_lines(y);

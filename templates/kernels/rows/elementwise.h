@@ -162,7 +162,7 @@ template <class S>
 void copy_kernel(S& s, const CopyPlan& plan) {
   if (plan.nest.planes > 1) return copy_planes(s, plan);
   if (plan.backwards) return copy_backwards(s, plan);
-  if (const auto part = nest_detail::transposed_part(plan.nest, plan.flip)) {
+  if (const auto part = nest_detail::transposed_part(plan.nest, plan.flip, s.isa())) {
     const auto x = plan.x_is_constant ? s.template constant<const std::uint8_t>("data")
                                       : s.template operand<const std::uint8_t>(0);
     nest_detail::transpose(s, plan.nest, *part, plan.flip, x,

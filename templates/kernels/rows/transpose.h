@@ -1,5 +1,5 @@
-// Copies that exchange the two innermost axes of a matrix of bytes or of 4-byte elements: found in
-// a nest, and left to the runtime in strips of columns.
+// Copies that exchange the two innermost axes of a matrix of bytes or of elements of 2, 4 or 8
+// bytes: found in a nest, and left to the runtime in strips of columns.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +15,8 @@
 namespace etch {
 
 // y[j * y_row + i] = x[i * x_row + j], in elements of `size` bytes; rows in bytes. The axes of the
-// nest that it takes are `row` and, where elements have 4 bytes, `column`; those of bytes are its
-// run.
+// nest that it takes are `row` and, where elements have several bytes, `column`; those of bytes are
+// its run.
 struct TransposedPart {
   int size = 1;
   int rows = 1, columns = 1;
@@ -49,8 +49,15 @@ inline bool is_worth_it(const TransposedPart& part) {
   return is_large && in_range(part.x_row) && in_range(part.y_row);
 }
 
-// `flip`: what every byte is changed by; elements of 4 bytes are moved as they are.
-inline std::optional<TransposedPart> transposed_part(const Nest& nest, int flip) {
+// Elements of 2 and 8 bytes are left to a loop over them where there are no vectors to zip.
+inline bool is_element(int size, const IsaTraits& isa) {
+  const bool zips = isa.vectorized && isa.assembly == Assembly::kNone;
+  return size == 4 || (zips && (size == 2 || size == 8));
+}
+
+// `flip`: what every byte is changed by; elements of several bytes are moved as they are.
+inline std::optional<TransposedPart> transposed_part(const Nest& nest, int flip,
+                                                     const IsaTraits& isa) {
   constexpr int kOut = kNestOperands - 1;
   if (nest.planes > 1) return std::nullopt;
   TransposedPart part;
@@ -58,11 +65,13 @@ inline std::optional<TransposedPart> transposed_part(const Nest& nest, int flip)
     const auto row = last_axis(nest, [](const NestAxis& axis) { return axis.step[kOut] == 1; });
     if (!row) return std::nullopt;
     part = {1, nest.axes[*row].count, nest.run, nest.axes[*row].step[0], nest.out_step, *row, {}};
-  } else if (nest.run == 4 && nest.out_step == 1 && flip == 0) {
-    const auto row = last_axis(nest, [](const NestAxis& axis) { return axis.step[kOut] == 4; });
-    const auto column = last_axis(nest, [](const NestAxis& axis) { return axis.step[0] == 4; });
+  } else if (is_element(nest.run, isa) && nest.out_step == 1 && flip == 0) {
+    const auto row =
+        last_axis(nest, [&](const NestAxis& axis) { return axis.step[kOut] == nest.run; });
+    const auto column =
+        last_axis(nest, [&](const NestAxis& axis) { return axis.step[0] == nest.run; });
     if (!row || !column || *row == *column) return std::nullopt;
-    part = {4,
+    part = {nest.run,
             nest.axes[*row].count,
             nest.axes[*column].count,
             nest.axes[*row].step[0],
@@ -99,8 +108,12 @@ void transpose(S& s, const Nest& nest, const TransposedPart& part, int flip,
     const int x_row = static_cast<int>(part.x_row), y_row = static_cast<int>(part.y_row);
     if (part.size == 1) {
       s.call(external::TransposeBytes{}, from, x_row, to, y_row, part.rows, columns, flip);
+    } else if (part.size == 2) {
+      s.call(external::TransposeElements<2>{}, from, x_row, to, y_row, part.rows, columns);
+    } else if (part.size == 4) {
+      s.call(external::TransposeElements<4>{}, from, x_row, to, y_row, part.rows, columns);
     } else {
-      s.call(external::TransposeWords{}, from, x_row, to, y_row, part.rows, columns);
+      s.call(external::TransposeElements<8>{}, from, x_row, to, y_row, part.rows, columns);
     }
   };
   At<S> start;

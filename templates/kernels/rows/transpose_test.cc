@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "compiler/targets/targets.h"
+
 namespace etch {
 namespace {
 
@@ -19,7 +21,10 @@ NestAxis axis(int count, std::int64_t x_step, std::int64_t y_step) {
   return {count, {x_step, 0, y_step}};
 }
 
-using nest_detail::transposed_part;
+std::optional<TransposedPart> transposed_part(const Nest& nest, int flip,
+                                              const char* target = "avx2") {
+  return nest_detail::transposed_part(nest, flip, *find_target(target));
+}
 
 TEST(TransposedPart, OfBytesIsTheRunAndTheAxisThatIsDenseInTheOutput) {
   const auto part = transposed_part(nest_of(12, 8, {axis(2, 96, 96), axis(8, 12, 1)}), 128);
@@ -39,6 +44,23 @@ TEST(TransposedPart, OfFourBytesIsTwoAxes) {
   EXPECT_EQ(part->size, 4);
   EXPECT_EQ(part->rows, 6);
   EXPECT_EQ(part->columns, 5);
+}
+
+TEST(TransposedPart, OfTwoAndEightBytesIsTakenWhereThereAreVectors) {
+  for (const int size : {2, 8}) {
+    const Nest nest = nest_of(size, 1, {axis(6, 5 * size, size), axis(5, size, 6 * size)});
+    const auto part = transposed_part(nest, 0);
+    ASSERT_TRUE(part);
+    EXPECT_EQ(part->size, size);
+    EXPECT_EQ(part->rows, 6);
+    EXPECT_EQ(part->columns, 5);
+    EXPECT_FALSE(transposed_part(nest, 0, "scalar"));
+    EXPECT_FALSE(transposed_part(nest, 0, "cortex-m55"));
+  }
+}
+
+TEST(TransposedPart, OfOtherSizesIsNone) {
+  EXPECT_FALSE(transposed_part(nest_of(6, 1, {axis(6, 30, 6), axis(5, 6, 36)}), 0));
 }
 
 TEST(TransposedPart, FourBytesThatAreChangedAreNoElement) {
