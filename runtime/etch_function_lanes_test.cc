@@ -297,5 +297,20 @@ TEST(FunctionLanes, FusedStepsOfSeveralLanesRoundOnce) {
   }
 }
 
+// Products halfway between two floats, the lower of which is even or odd.
+TEST(FunctionLanes, FusedStepsLetATinyAddendDecideATie) {
+  const float near_one = 1 + 0x1p-12F;
+  for (const float a : {near_one, -near_one}) {
+    for (const float b : {near_one, 1 + 0x3p-12F}) {
+      for (const float c : {0x1p-80F, -0x1p-80F, 0.0F}) {
+        float y[16];
+        store(y, fused(all_lanes<kFloatLanes>(a), all_lanes<kFloatLanes>(b),
+                       all_lanes<kFloatLanes>(c)));
+        for (int i = 0; i < kFloatLanes; ++i) EXPECT_EQ(y[i], std::fma(a, b, c));
+      }
+    }
+  }
+}
+
 }  // namespace
 }  // namespace etch::rt

@@ -22,7 +22,7 @@ sys.path.insert(0, os.path.join(ROOT, "tools"))
 from check_evidence.__main__ import check, main  # noqa: E402
 from check_evidence.trace import digest  # noqa: E402
 
-from network import attention, emulated, functions, parts, products, pruned, stream, words  # noqa: E402
+from network import attention, emulated, functions, parts, products, pruned, stream, untyped, words  # noqa: E402
 
 # What the checker has to say that it does not judge in the bundled network, and in those of network.py.
 OPEN = {"n4_quantize", "n21_conv", "n30_copy", "n35_dequantize", "node 24 (Add)", "node 25 (QuantizeLinear)",
@@ -36,6 +36,7 @@ OPEN_OF_FUNCTIONS = {"n0_quantize", "n15_quantize", "n14_dequantize", "n26_dequa
 OPEN_OF_STREAM = {"n0_arithmetic", "result1"}
 OPEN_OF_ATTENTION = {"n4_pack", "n4_attention", "node 0 (MatMul)", "node 1 (Mul)", "node 2 (Add)", "node 3 (Softmax)"}
 OPEN_OF_EMULATED = {"n0_quantize", "n0_halo", "n5_dequantize", "result0", *(f"n3_conv, channel {c}" for c in range(5))}
+OPEN_OF_UNTYPED = {"n0_quantize", "n12_dequantize", "result0"}
 NOT_COMPILED = {"tract_qtdnn"}  # its kernel spans more than its input
 
 class Arguments:
@@ -179,7 +180,7 @@ def tell_all(etch, model, seed=0):
                                      ("parts", parts, OPEN_OF_PARTS), ("products", products, OPEN_OF_PRODUCTS),
                                      ("functions", functions, OPEN_OF_FUNCTIONS), ("stream", stream, OPEN_OF_STREAM),
                                      ("attention", attention, OPEN_OF_ATTENTION),
-                                     ("emulated", emulated, OPEN_OF_EMULATED)):
+                                     ("emulated", emulated, OPEN_OF_EMULATED), ("untyped", untyped, OPEN_OF_UNTYPED)):
             target = "cortex-m3" if make == emulated else "avx2"
             folder = os.path.join(work, name)
             os.mkdir(folder)

@@ -2,9 +2,9 @@
 averages of windows and of whole planes, two outputs. pruned(): convolutions that lose channels. parts(): sums that 32 bits
 hold in parts only. products(): of two tensors of 16 bits, and a mean of rows. functions(): of one. stream(): states.
 attention(): scores between two products that are one step. emulated(): factors that only the float rule in integers can
-apply. Weights and scales are arbitrary, but the same each time.
+apply. untyped(): quantizations without zero points. Weights and scales are arbitrary, but the same each time.
 
-  network.py words|pruned|parts|products|functions|stream|attention|emulated FILE   writes one"""
+  network.py words|pruned|parts|products|functions|stream|attention|emulated|untyped FILE   writes one"""
 
 import sys
 
@@ -157,6 +157,21 @@ def emulated():
     return b.model((b.quantized(x, 1e-10, np.uint8(100)), [1, 5, 12, 12]))
 
 
+def untyped():
+    """Quantizations without zero points, whose attribute alone says that they give int8, or that do not say it either."""
+    b = Builder()
+
+    def quantized(x, scale, *kind):
+        s = b.constant(np.float32(scale))
+        q = b.node("QuantizeLinear", x, s, **({"output_dtype": kind[0]} if kind else {}))
+        return b.node("DequantizeLinear", q, s)
+
+    x = b.node("MaxPool", quantized("x", 0.02, TensorProto.INT8), kernel_shape=[2, 2])
+    y = quantized(b.node("Conv", x, b.weights(5, 3, 3, 3), b.bias(5)), 0.05, TensorProto.INT8)
+    y = quantized(b.node("Sigmoid", y), 0.004)
+    return b.model((quantized(b.node("HardSwish", y), 0.006, TensorProto.INT8), [1, 5, 9, 9]))
+
+
 if __name__ == "__main__":
     onnx.save({"words": words, "pruned": pruned, "parts": parts, "products": products, "functions": functions,
-               "stream": stream, "attention": attention, "emulated": emulated}[sys.argv[1]](), sys.argv[2])
+               "stream": stream, "attention": attention, "emulated": emulated, "untyped": untyped}[sys.argv[1]](), sys.argv[2])

@@ -1,20 +1,22 @@
-"""Checks the evidence that `etch compile --evidence DIR` writes against the model and the generated
-folder. Shares no code with the compiler; needs onnx and numpy. See docs/evidence.md."""
+"""Checks the evidence that `etch compile --evidence DIR` writes against the model and the generated folder. Shares no
+code with the compiler; needs onnx and numpy. See docs/evidence.md."""
 
 import argparse
 import json
 import pathlib
 import struct
 import sys
+from types import SimpleNamespace
 
 import onnx
 from google.protobuf.message import DecodeError
 
-from . import code, memory, requantization, trace
+from . import trace
+from .code import Code
 from .graph import Model
+from .memory import Memory
+from .requantization import Requantization
 
-WITHOUT_RULE = dict.fromkeys(("ConvInteger", "MatMulInteger"), "a zero point that is known at run time only")
-COMPUTES = ("conv", "table", "maxpool", "avgpool", "add", "matmul", "multiply", "rescale")  # no copies and halos for these
 PARTS = ("trace", "requantization", "memory", "accesses")
 MALFORMED = (OSError, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError, struct.error,
              DecodeError)
@@ -44,43 +46,23 @@ class Report:
 
 
 def load(folder, name):
-    return json.loads(pathlib.Path(folder, name).read_text("ascii"))
-
-
-def check_steps(traced, certified, report):
-    """Every step has a certificate that was judged, or is named as one that is not judged."""
-    for step in traced["steps"]:
-        name, op, kind = step["name"], step["op_type"], step["kind"]
-        needed = kind in COMPUTES and op in requantization.KINDS and not (op == "MaxPool" and step["uses_floats"])
-        if name in certified:
-            if op == "QLinearConvAdd":
-                report.unjudged(name, "the sum that a convolution adds before it stores")
-        elif not needed and step["macs"] == step["float_macs"]:
-            report.unjudged(name, f"arithmetic of {kind}" + (" in floats" if step["macs"] else ""))
-        elif not needed and (kind not in ("conv", "depthwise") or op in WITHOUT_RULE):
-            report.unjudged(name, WITHOUT_RULE.get(op, f"no rule for {op}"))
-        else:
-            report.need(False, "requantization", f"{name} has no certificate")
+    """A part of the evidence; members of its objects are attributes."""
+    return json.loads(pathlib.Path(folder, name).read_text("ascii"), object_hook=lambda m: SimpleNamespace(**m))
 
 
 def check_network(model, arguments, manifest, network, objects, report):
-    traced, certificates, placed, accesses = (load(arguments.evidence, f"{p}{network['suffix']}.json") for p in PARTS)
-    model.take_inputs(port["name"] for port in placed["inputs"])
-    trace.check_functions(arguments.generated, traced, network["name"], report)
-    if objects:
-        trace.check_symbols(objects, traced, report)
+    traced, certificates, placed, accesses = (load(arguments.evidence, f"{p}{network.suffix}.json") for p in PARTS)
+    model.take_inputs({port.name for port in placed.inputs}, traced)
+    code = Code(arguments.generated, manifest, network.name, report)
+    requantized = Requantization(model, traced, report, code)
+    requantized.check(certificates)
+    trace.check_functions(arguments.generated, traced, network.name, objects, report)
     trace.check_quantization(model, traced, report)
-    text = code.Code(arguments.generated, manifest, network)
-    requantized = requantization.Requantization(model, traced, report, text)
-    check_steps(traced, requantized.check(certificates), report)
     counts = trace.Coverage(model, traced, report).check()
-    memory.Memory(placed, traced, report, manifest["command_line"]).check(accesses, model)
-    arrays = code.check_arrays(text, traced, placed, report)
-    code.check_scales(text, requantized.traced, certificates, arrays, report)
-    code.check_places(text, placed, report)
-    code.check_calls(text, traced, placed, accesses, report)
-    return (f"{network['name']} for {network['target']}: {requantized.channels} channels, "
-            f"{sum(len(s['accesses']) for s in accesses['steps'])} accesses, {len(arrays)} arrays of the code; nodes: " +
+    Memory(placed, traced, report, manifest.command_line).check(accesses, model)
+    code.check(traced, placed, accesses, certificates)
+    return (f"{network.name} for {network.target}: {requantized.channels} channels, "
+            f"{sum(len(s.accesses) for s in accesses.steps)} accesses, {len(code.judged)} arrays of the code; nodes: " +
             ", ".join(f"{n} {reason}" for reason, n in sorted(counts.items(), key=str)))
 
 
@@ -88,20 +70,20 @@ def check(arguments):
     report = Report()
     data = pathlib.Path(arguments.model).read_bytes()
     model, manifest = Model(onnx.load_from_string(data)), load(arguments.evidence, "evidence.json")
-    if manifest.get("generator") != "etch" or manifest.get("evidence_format") != 2:
+    if (manifest.generator, manifest.evidence_format) != ("etch", 2):
         raise ValueError("no evidence of a format that is known here")
-    report.equal("hash", "the model", manifest["model_sha256"], trace.digest(data))
-    trace.check_hashes(arguments.generated, manifest["generated"], report, "generated file")
-    trace.check_hashes(arguments.evidence, manifest["parts"], report, "part")
-    parts = [p["path"] for p in manifest["parts"]]
-    report.equal("hash", "the list of files", manifest["files"], ["evidence.json", *parts])
-    names = [f"{p}{n['suffix']}.json" for n in manifest["networks"] for p in PARTS]
+    report.equal("hash", "the model", manifest.model_sha256, trace.digest(data))
+    trace.check_hashes(arguments.generated, manifest.generated, report, "generated file")
+    trace.check_hashes(arguments.evidence, manifest.parts, report, "part")
+    parts = [p.path for p in manifest.parts]
+    report.equal("hash", "the list of files", manifest.files, ["evidence.json", *parts])
+    names = [f"{p}{n.suffix}.json" for n in manifest.networks for p in PARTS]
     if not report.need(names and sorted(names) == sorted(parts), "networks",
-                       f"{len(manifest['networks'])} networks do not have the parts that are listed"):
+                       f"{len(manifest.networks)} networks do not have the parts that are listed"):
         return report, []
     objects = [path for folder in arguments.objects or [] for path in pathlib.Path(folder).rglob("*.o")]
     report.need(objects or not arguments.objects, "objects", f"no object is in {arguments.objects}")
-    return report, [check_network(model, arguments, manifest, n, objects, report) for n in manifest["networks"]]
+    return report, [check_network(model, arguments, manifest, n, objects, report) for n in manifest.networks]
 
 
 def main(words=None):

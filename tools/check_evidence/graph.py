@@ -1,9 +1,10 @@
-"""A model as the checker reads it: nodes by position, constants that it computes, quantization found along the graph."""
+"""A model as the checker reads it: nodes by position, constants that it computes, quantization along the graph."""
+
+import collections
+import functools
 
 import numpy as np
-import onnx
-import onnx.shape_inference
-from onnx import numpy_helper
+from onnx import NodeProto, TensorProto, helper, numpy_helper, shape_inference
 from onnx.reference import ReferenceEvaluator
 
 F = np.float32
@@ -12,25 +13,28 @@ INT_RANGE = {"uint8": (0, 255), "int8": (-128, 127), "uint16": (0, 65535), "int1
 NEUTRAL = {"Reshape", "Transpose", "Flatten", "Squeeze", "Unsqueeze", "Identity", "Dropout", "MaxPool"}
 REARRANGES = ("Transpose", "Reshape", "Squeeze", "Unsqueeze", "Identity")
 FOLDED = (*REARRANGES, "Constant", "ConstantOfShape", "Cast", "QuantizeLinear", "DequantizeLinear")  # of constants
-CHOOSES = NEUTRAL | {"Slice", "Split", "Cast", "Gather", "Relu", "Clip", "Concat", "DepthToSpace", "SpaceToDepth", "Resize",
-                     "Pad"}
+CHOOSES = NEUTRAL | {"Slice", "Split", "Cast", "Gather", "Relu", "Clip", "Concat", "DepthToSpace", "SpaceToDepth",
+                     "Resize", "Pad"}
+SAME_SHAPE = ("QuantizeLinear", "DequantizeLinear", "Relu", "Clip", "Identity")
+# Which inputs are the scale and zero point of the result.
+ENDS = {"QLinearSigmoid": 3, "QLinearLeakyRelu": 3, "QLinearAdd": 6, "QLinearMul": 6, "QLinearConv": 6,
+        "QLinearMatMul": 6, "QuantizeLinear": 1}
 
 
 def attributes(node):
-    return {a.name: onnx.helper.get_attribute_value(a) for a in node.attribute}
+    return {a.name: helper.get_attribute_value(a) for a in node.attribute}
 
 
 def rounded(values, scale, zero, dtype, real=F):
     """QuantizeLinear: the quotient is rounded to the nearest even integer, then saturates."""
-    low, high = INT_RANGE[dtype]
     q = np.rint(np.asarray(values, real) / real(scale)).astype(np.float64) + zero
-    return np.clip(q, low, high).astype(np.int64)
+    return np.clip(q, *INT_RANGE[dtype]).astype(np.int64)
 
 
 def evaluated(node, inputs, version):
     """The first result of a node by ONNX's own reference; None where that has no such operator, or refuses it."""
     names = [name and f"x{k}" for k, name in enumerate(node.input)]  # also of one tensor twice
-    plain = onnx.NodeProto(op_type=node.op_type, input=names, output=node.output[:1], attribute=node.attribute)
+    plain = NodeProto(op_type=node.op_type, input=names, output=node.output[:1], attribute=node.attribute)
     if node.op_type == "DequantizeLinear":
         version = max(version, 19)  # the reference has no earlier one
     try:
@@ -52,42 +56,36 @@ class Quantized:
         self.dtype, self.axis = dtype, axis
 
     def same(self, other):
-        return self.dtype == other.dtype and all(map(np.array_equal, (self.scale, self.zero), (other.scale, other.zero)))
+        equal = np.array_equal(self.scale, other.scale) and np.array_equal(self.zero, other.zero)
+        return equal and self.dtype == other.dtype
 
 
 class Model:
     def __init__(self, proto):
-        self.proto = proto
-        self.graph = proto.graph
-        self.nodes = list(self.graph.node)
+        self.proto, self.nodes = proto, list(proto.graph.node)
         self.version = max((o.version for o in proto.opset_import if o.domain in ("", "ai.onnx")), default=1)
-        self.initializers = {t.name: t for t in self.graph.initializer}
-        self.inputs = {i.name for i in self.graph.input} - set(self.initializers)
-        self.outputs = [o.name for o in self.graph.output]
-        self.producer, self.consumers = {}, {}
+        self.initializers = {t.name: t for t in proto.graph.initializer}
+        self.inputs = {i.name for i in proto.graph.input} - set(self.initializers)
+        self.outputs = [o.name for o in proto.graph.output]
+        self.producer = {name: i for i, node in enumerate(self.nodes) for name in node.output if name}
+        self.consumers = collections.defaultdict(list)
         for i, node in enumerate(self.nodes):
-            self.producer.update({name: i for name in node.output if name})
             for name in filter(None, node.input):
-                self.consumers.setdefault(name, []).append(i)
-        self.known, self.defaults = {}, {}
-        self.shapes, self.stated = None, {}  # of tensors by inference, of the results of steps by the trace
+                self.consumers[name].append(i)
+        self.defaults, self.stated = {}, {}  # what inputs begin with; shapes of the results of steps by the trace
         self.consulted = set()  # nodes that a judged step was judged by
 
-    def take_inputs(self, names):
+    def take_inputs(self, names, trace):
         """Initializers with the name of an input of the network are no constants, but what it begins with."""
-        for name in set(names) & set(self.initializers):
+        self.stated = {s.node: s.output_shape for s in trace.steps if s.output_shape}
+        for name in names & set(self.initializers):
             self.defaults[name] = numpy_helper.to_array(self.initializers.pop(name)).tobytes()
             self.inputs.add(name)
 
     # ---- constants ----
+    @functools.cache
     def constant(self, name):
         """The value of a tensor that no input reaches; None if it has one or is not computed here."""
-        if name not in self.known:
-            self.known[name] = None
-            self.known[name] = self._constant(name)
-        return self.known[name]
-
-    def _constant(self, name):
         if name in self.initializers:
             return numpy_helper.to_array(self.initializers[name])
         node = self.maker(name)
@@ -96,12 +94,10 @@ class Model:
             return None
         if node.op_type != "QuantizeLinear":
             return evaluated(node, inputs, self.version)
-        if len(inputs) < 2:
+        q = self.scalars(*[*node.input, "", ""][1:3], dtype=type_without_zero(node))
+        if q.scale.size != 1 or q.zero.size != 1 or q.dtype not in INT_RANGE:
             return None
-        x, scale, zero = (*inputs, np.zeros(1, np.uint8))[:3]  # the reference does not saturate beyond 2^31
-        if scale.size != 1 or zero.size != 1 or str(zero.dtype) not in INT_RANGE:
-            return None
-        return rounded(x, scale.reshape(-1)[0], int(zero.reshape(-1)[0]), str(zero.dtype)).astype(zero.dtype)
+        return rounded(inputs[0], q.scale[0], int(q.zero[0]), q.dtype).astype(q.dtype)  # also beyond 2^31
 
     # ---- the graph ----
     def node(self, index):
@@ -138,47 +134,51 @@ class Model:
             stack += fresh
         return seen
 
-    def live_nodes(self):
-        """Those that an output of the model needs."""
-        return self.reached({self.producer[o] for o in self.outputs if o in self.producer}, self.before)
-
-    def varying_nodes(self):
-        """Those that an input of the model, or chance, reaches."""
-        start = {i for i, n in enumerate(self.nodes) if n.op_type.startswith("Random") or self.inputs & set(n.input)}
-        return self.reached(start, self.after)
+    # ---- types ----
+    @functools.cached_property
+    def inferred(self):
+        """Types of tensors by ONNX's inference; those that the file states where only its own operators would do."""
+        try:
+            graph = shape_inference.infer_shapes(self.proto).graph
+        except Exception:  # of whatever a file may have
+            graph = self.proto.graph
+        return {v.name: v.type.tensor_type for v in (*graph.input, *graph.value_info, *graph.output)}
 
     def sizes(self, name):
-        """The shape of a tensor by ONNX's inference; None where it does not know it."""
-        if self.shapes is None:
-            try:
-                graph = onnx.shape_inference.infer_shapes(self.proto).graph
-            except Exception:  # of a file that only its own operators could explain
-                graph = self.graph
-            values = [*graph.input, *graph.value_info, *graph.output]
-            dims = {v.name: [d.dim_value for d in v.type.tensor_type.shape.dim] for v in values}
-            self.shapes = {name: d for name, d in dims.items() if d and min(d) > 0}
-        same = ("QuantizeLinear", "DequantizeLinear", "Relu", "Clip", "Identity")
-        while name not in self.shapes and self.producer.get(name) not in self.stated and self.op(name) in same:
-            name = self.maker(name).input[0]
-        return self.shapes.get(name) or self.stated.get(self.producer.get(name))
+        """The shape of a tensor by inference, or by the trace where that does not know it; None: not known."""
+        dims = [d.dim_value for d in self.inferred[name].shape.dim] if name in self.inferred else []
+        if dims and min(dims) > 0:
+            return dims
+        stated = self.stated.get(self.producer.get(name))
+        return self.sizes(self.maker(name).input[0]) if stated is None and self.op(name) in SAME_SHAPE else stated
+
+    def dtype(self, name):
+        """The type of a tensor: a constant's, that of its zero point, or by inference; None: not known."""
+        if (value := self.constant(name)) is not None:
+            return str(value.dtype)
+        if self.op(name) in ENDS:
+            node, at = self.maker(name), ENDS[self.op(name)] + 1
+            zero = [*node.input, ""][at] if at <= len(node.input) else ""
+            if not zero and node.op_type == "QuantizeLinear":
+                return type_without_zero(node)
+            return self.dtype(zero or node.input[0])
+        kind = self.inferred[name].elem_type if name in self.inferred else 0
+        return str(helper.tensor_dtype_to_np_dtype(kind)) if kind else None
 
     # ---- quantization along the graph ----
-    def scalars(self, scale, zero, axis=None, dtype=None):
+    def scalars(self, scale, zero, axis=None, dtype="uint8"):
         """Quantized, of inputs of a node: without a scale it is 1; None: not constant."""
-        s = self.constant(scale) if scale else F(1)
-        z = self.constant(zero) if zero else np.zeros(1, dtype or np.uint8)
-        return None if s is None or z is None else Quantized(s, z, str(z.dtype), axis)
+        s, z = (self.constant(scale) if scale else F(1)), (self.constant(zero) if zero else 0)
+        dtype = str(z.dtype) if zero and z is not None else dtype
+        return None if s is None or z is None or dtype is None else Quantized(s, z, dtype, axis)
 
     def quantization(self, index):
-        """That of a QuantizeLinear or DequantizeLinear node."""
+        """That of a QuantizeLinear or DequantizeLinear node; without a zero point the type is that of the integers."""
         self.consulted.add(index)
-        node, dtype = self.nodes[index], None
+        node = self.nodes[index]
         scale, zero = [*node.input, ""][1:3]
-        if not zero and node.op_type == "DequantizeLinear":  # then the type is that of the integers
-            made = self.maker(node.input[0])
-            x = made.input[2] if made and made.op_type == "QuantizeLinear" and len(made.input) > 2 else node.input[0]
-            dtype = None if self.constant(x) is None else self.constant(x).dtype
-        return self.scalars(scale, zero, attributes(node).get("axis", 1), dtype)
+        integers = node.output[0] if node.op_type == "QuantizeLinear" else node.input[0]
+        return self.scalars(scale, zero, attributes(node).get("axis", 1), self.dtype(integers) if not zero else None)
 
     def activation(self, name):
         """How the float tensor `name` is quantized: that of the DequantizeLinear that it comes from."""
@@ -206,3 +206,8 @@ class Model:
                 return None
             x = evaluated(node, [x, *map(self.constant, filter(None, node.input[1:]))], self.version)
         return None if x is None else (x, q)
+
+
+def type_without_zero(node):
+    """That of what a QuantizeLinear node without a zero point gives."""
+    return str(helper.tensor_dtype_to_np_dtype(attributes(node).get("output_dtype") or TensorProto.UINT8))

@@ -1,6 +1,5 @@
-"""What a convolution or product of the model is, recomputed from the file: integer weights without
-their zero points, the bias in units of the accumulator, the float factor of every channel, and the
-results that may follow it (quantization and limits)."""
+"""What a convolution or product of the model is, recomputed from the file: integer weights without their zero points,
+the bias in units of the accumulator, the float factor of every channel, and the results that may follow it."""
 
 import dataclasses
 from fractions import Fraction
@@ -29,7 +28,7 @@ class Product:
     taps: int = 1  # terms of each channel of x
 
     def intervals(self, part=slice(None)):
-        """Of the accumulators over a part of the rows, without the bias: for each channel the least and the greatest."""
+        """Of the accumulators over a part of the rows, without the bias: the least and the greatest of each channel."""
         a, b = (self.rows[:, part] * (end - int(self.x.zero[0])) for end in INT_RANGE[self.x.dtype])
         return np.stack([np.minimum(a, b).sum(axis=1), np.maximum(a, b).sum(axis=1)], axis=1)
 
@@ -41,10 +40,9 @@ class Product:
         return self.unit() / y.scale[0]
 
 
+# ---- numbers ----
 def floats_of(texts):
     """Floats of their bits."""
-    if any(not isinstance(t, str) or len(t) != 10 or t[:2] != "0x" for t in texts):
-        raise ValueError("a scale that is not eight hex digits")
     return np.array([int(t, 16) for t in texts], np.uint32).view(F)
 
 
@@ -91,7 +89,7 @@ def bias_of(model, name, unit, is_word):
     value, scale = (model.constant(name), F(1)) if found is None else (found[0], found[1].scale)
     if value is None or (value.dtype != F if found is None else np.any(found[1].zero)):
         raise CannotJudge("the bias is not constant, or has a zero point")
-    value, scale = (np.ascontiguousarray(np.broadcast_to(v.reshape(-1), unit.shape)) for v in (value, np.asarray(scale, F)))
+    value, scale = (np.array(np.broadcast_to(v.reshape(-1), unit.shape)) for v in (value, np.asarray(scale, F)))
     if is_word:
         return [Fraction(v.item()) * Fraction(float(s)) for v, s in zip(value, scale)]
     if found is not None and np.all(np.abs(scale.view(np.int32).astype(np.int64) - unit.view(np.int32)) <= 4):
@@ -188,8 +186,9 @@ def product_of(model, index, is_word=False):
         raise CannotJudge("weights that are not quantized constants")
     rows = rows_of(node, found[0], found[1].zero)
     results, added = following(model, node.output[0])
+    taps = int(np.prod(found[0].shape[2:]))
     product = Product(rows, repeated(found[1].scale, len(rows)), x, np.zeros(len(rows), np.int64), results,
-                      attributes(node).get("alpha", 1.0), node.op_type == "ConvTranspose", int(np.prod(found[0].shape[2:])))
+                      attributes(node).get("alpha", 1.0), node.op_type == "ConvTranspose", taps)
     biases = [n for n in node.input[2:3] if n] + added
     if len(biases) > 1:
         raise CannotJudge("several biases")

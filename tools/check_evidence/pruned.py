@@ -1,12 +1,16 @@
-"""Convolutions that lost channels: what is left is named by the trace; that nothing else counts is recomputed here. An input
-that is left out has weights of zero, or one value whatever the network is given, which is found by intervals from the file's
-weights and is in the bias then; and all who share a tensor have the same channels of it."""
+"""Convolutions that lost channels: what is left is named by the trace; that nothing else counts is recomputed here. An
+input that is left out has weights of zero, or one value whatever the network is given, which is found by intervals from
+the file's weights and is in the bias then; and all who share a tensor have the same channels of it."""
+
+import dataclasses
+from types import SimpleNamespace
 
 import numpy as np
+from onnx import TensorProto
 
 from . import tables
 from .graph import F, INT_RANGE, CannotJudge, attributes
-from .products import INT32, Product, product_of
+from .products import INT32, product_of
 
 CONVOLUTIONS = ("Conv", "QLinearConv")
 POOLS = {"MaxPool", "GlobalAveragePool", "QLinearGlobalAveragePool"}
@@ -14,13 +18,14 @@ POINTWISE = {"QuantizeLinear", "DequantizeLinear", "Relu", "Clip", "Sigmoid", "H
              "Identity", "QLinearSigmoid", "QLinearLeakyRelu", "Cast"}
 SUMS = {"Add", "Mul", "QLinearAdd", "QLinearMul"}
 CARRY = POOLS | POINTWISE | SUMS
-ALL = {"inputs": [], "outputs": []}
+TO_BYTES = {TensorProto.UINT8: INT_RANGE["uint8"], TensorProto.INT8: INT_RANGE["int8"]}
+ALL = SimpleNamespace(inputs=[], outputs=[])
 
 
 class Pruned:
     def __init__(self, model, traced, rule):
         self.model, self.intervals = model, Intervals(model, rule)
-        self.kept = {s["node"]: s["kept"] for s in traced["steps"] if "kept" in s}
+        self.kept = {s.node: s.kept for s in traced.steps if hasattr(s, "kept")}
         self.bad = set()
 
     # ---- a product without the channels that are left out ----
@@ -31,12 +36,13 @@ class Pruned:
             raise CannotJudge("channels of its own that are not there")
         node, bias = self.model.nodes[index], product.bias
         rows = product.rows.reshape(len(product.rows), weights(self.model, node).shape[1], -1)
-        ins, outs = (self.kept[index][k] or np.arange(n) for k, n in (("inputs", rows.shape[1]), ("outputs", len(rows))))
+        kept = self.kept[index]
+        ins, outs = kept.inputs or np.arange(rows.shape[1]), kept.outputs or np.arange(len(rows))
         removed = np.setdiff1d(np.arange(rows.shape[1]), ins)
         if len(removed):
             bias = (bias + self.constants(node, product, rows, removed) - INT32[0]) % (1 << 32) + INT32[0]
-        return Product(rows[outs][:, ins].reshape(len(outs), -1), product.w_scale[outs], product.x, np.asarray(bias)[outs],
-                       product.results, product.alpha)
+        return dataclasses.replace(product, rows=rows[outs][:, ins].reshape(len(outs), -1), bias=np.asarray(bias)[outs],
+                                   w_scale=product.w_scale[outs])
 
     def constants(self, node, product, rows, removed):
         """What the channels that are left out add to each output."""
@@ -63,7 +69,7 @@ class Pruned:
                 made = expected = read[0]
             elif node.op_type in CONVOLUTIONS:
                 own, (depthwise, whole) = self.kept.get(index, ALL), self.groups(node)
-                made, expected = own["outputs"], own["outputs" if depthwise else "inputs"]
+                made, expected = own.outputs, own.outputs if depthwise else own.inputs
                 report.need(depthwise or whole or not read, "pruned", f"node {index} has groups, and reads {read}")
                 read = read or [[]]
             report.need(all(channels == expected for channels in read), "pruned",
@@ -75,7 +81,7 @@ class Pruned:
         node = self.model.nodes[index] if 0 <= index < len(self.model.nodes) else None
         return node is not None and node.op_type in CONVOLUTIONS and all(
             v == sorted(set(v) & set(range(size)))
-            for v, size in zip((kept["outputs"], kept["inputs"]), weights(self.model, node).shape))
+            for v, size in zip((kept.outputs, kept.inputs), weights(self.model, node).shape))
 
     def groups(self, node):
         """Whether each channel has a group, and whether all are one."""
@@ -116,8 +122,8 @@ class Intervals(tables.Function):
         if op != "MaxPool" and (op != "Cast" or self.values(name)[0].dtype == F):
             return super().of_node(index, node)
         self.moves(node)
-        ends, limits = self.values(name), {2: (0, 255), 3: (-128, 127)}.get(attributes(node).get("to"), (0, 0))  # uint8, int8
-        if op == "Cast" and not limits[0] <= ends[0].min() <= ends[1].max() <= limits[1]:
+        ends, (low, high) = self.values(name), TO_BYTES.get(attributes(node).get("to"), (0, 0))
+        if op == "Cast" and not low <= ends[0].min() <= ends[1].max() <= high:
             raise CannotJudge("a Cast that may change integers")
         return ends
 

@@ -1,14 +1,14 @@
-"""Certificates of functions of one tensor: what the file has between the two tensors is computed for every byte in float32
-as its operators say, for every value of 16 bits in double precision. Exponentials and the like are known within a bound, so
-values are intervals, and a result has to be what one of their ends or something between them is rounded to."""
+"""Certificates of functions of one tensor: what the file has between the two tensors is computed for every byte in
+float32 as its operators say, for every value of 16 bits in double precision. Exponentials and the like are known within
+a bound, so values are intervals, and a result has to be what one of their ends or something between is rounded to."""
 
 import itertools
 import math
 
 import numpy as np
-from onnx import TensorProto, helper
+from onnx import helper
 
-from .graph import F, INT_RANGE, NEUTRAL, CannotJudge, attributes, evaluated, rounded
+from .graph import CHOOSES, F, INT_RANGE, NEUTRAL, CannotJudge, attributes, evaluated, rounded
 from .products import per_tensor
 
 # How far, relative and absolute, libraries are apart, which compute some functions each in its own way.
@@ -56,8 +56,6 @@ def pointwise(node, operands, version):
     return low.astype(real), high.astype(real)
 
 
-# Which inputs are the scale and zero point of the result.
-ENDS = {"QLinearSigmoid": 3, "QLinearLeakyRelu": 3, "QLinearAdd": 6, "QLinearMul": 6, "QLinearConv": 6, "QLinearMatMul": 6}
 FUSED = {"Add": "QLinearAdd", "Mul": "QLinearMul"}
 
 
@@ -132,13 +130,13 @@ class Function:
         return pointwise(node, [self.values(name) for name in node.input if name], model.version)
 
     def grouped(self, node, ends):
-        """With what the integer operator gives that takes the place of DequantizeLinear, Add or Mul, and QuantizeLinear."""
+        """With what the integer operator gives in place of DequantizeLinear, Add or Mul, and QuantizeLinear."""
         model, made = self.model, self.model.maker(node.input[0])
         if self.of_real != F or made is None or made.op_type not in FUSED or any(
                 model.op(i) != "DequantizeLinear" for i in made.input):
             return ends
-        x = [v for i in made.input for v in (self.values(model.maker(i).input[0]), model.quantization(model.producer[i]))]
-        other = fused(FUSED[made.op_type], *x, model.quantization(model.producer[node.output[0]]))
+        a, b = ((self.values(model.maker(i).input[0]), model.quantization(model.producer[i])) for i in made.input)
+        other = fused(FUSED[made.op_type], *a, *b, model.quantization(model.producer[node.output[0]]))
         return np.minimum(ends[0], other[0]), np.maximum(ends[1], other[1])
 
     def real(self, ends, q):
@@ -162,43 +160,33 @@ def target_of(model, index):
     return name
 
 
-def type_of(model, name):
-    """That of the tensor `name`, which QuantizeLinear or an operator of quantized tensors makes; None: not known."""
-    node = model.maker(name)
-    at = 1 if model.op(name) == "QuantizeLinear" else ENDS.get(model.op(name))
-    if at == 1 and not [*node.input, ""][2]:
-        return str(helper.tensor_dtype_to_np_dtype(attributes(node).get("output_dtype") or TensorProto.UINT8))
-    q = None if at is None else model.scalars(*[*node.input, "", ""][at:at + 2])
-    return None if q is None else q.dtype
-
-
 def check(words, step, traced):
-    entries, data = step["entries"], words.code.constant(traced, "table") or b""
-    flips = [[0, 128] if step[k] == "int8" else [0] for k in ("from", "to")]  # it may keep int8 with the top bit inverted
-    words.need(len(entries) == 256 and any(bytes(entries[i ^ x] ^ y for i in range(256)) == data[:256]
-                                           for x in flips[0] for y in flips[1]), "constant",
-               f"{step['step']}: the table of the code is another one")
-    values, results = (np.array(v, np.uint8).astype(step[end]).astype(np.int64)
-                       for v, end in ((range(256), "from"), (entries, "to")))
-    against_model(words, step, ("from", "to"), ("int8", "uint8"), values, results, F)
+    entries, data = step.entries, words.code.constant(traced, "table")[:256]
+    ends = getattr(step, "from"), step.to
+    flips = [[0, 128] if end == "int8" else [0] for end in ends]  # it may keep int8 with the top bit inverted
+    good = len(entries) == 256 and any(bytes(entries[i ^ x] ^ y for i in range(256)) == data
+                                       for x, y in itertools.product(*flips))
+    words.need(good, "constant", f"{step.step}: the table of the code is another one")
+    numbers = [np.array(v, np.uint8).astype(end).astype(np.int64) for v, end in zip((range(256), entries), ends)]
+    against_model(words, step, ends, ("int8", "uint8"), *numbers, F)
 
 
 def check_words(words, step, traced):
-    words.array(step, traced, "index", step["index"], "<u2")
-    words.array(step, traced, "cubics", step["cubics"])
-    words.literal(step, traced, f"table_words({step['bits']},{step['steps']},{step['even']},")
-    values = np.sort(np.arange(1 << 16).astype(step["type"]))
-    against_model(words, step, ("type", "type"), ("int16", "uint16"), values.astype(np.int64), results_of_words(step, values),
-                  np.float64)
+    words.array(step, traced, "index", step.index, "<u2")
+    words.array(step, traced, "cubics", step.cubics)
+    words.literal(step, traced, f"table_words({step.bits},{step.steps},{step.even},")
+    values = np.sort(np.arange(1 << 16).astype(step.type))
+    results = results_of_words(step, values)
+    against_model(words, step, (step.type,) * 2, ("int16", "uint16"), values.astype(np.int64), results, np.float64)
 
 
 def results_of_words(step, x):
     """What table_word() of runtime/etch_word_table.h gives of all values x, from the least on."""
-    bits, more = step["bits"], step["steps"]
-    cubics = np.array(step["cubics"], np.int64).reshape(-1, 4)
+    bits, more = step.bits, step.steps
+    cubics = np.array(step.cubics, np.int64).reshape(-1, 4)
     lasts = cubics[:, 0].astype(x.dtype).astype(np.int64)
     x = x.astype(np.int64)
-    at = (np.array(step["index"])[(x - x[0]) >> bits] + (x & ((1 << bits) - 1))) >> bits
+    at = (np.array(step.index)[(x - x[0]) >> bits] + (x & ((1 << bits) - 1))) >> bits
     while more:
         at = at + more * (lasts[at + more - 1] < x)
         more //= 2
@@ -209,22 +197,31 @@ def results_of_words(step, x):
         total = factor + (product >> shift)
         if max(np.abs(product).max(), np.abs(total).max()) >= 1 << 31:
             raise ValueError("32 bits are too few for its polynomials")
-    return (total + ((total >> 9) & step["even"])) >> 9
+    return (total + ((total >> 9) & step.even)) >> 9
 
 
 def against_model(words, step, ends, allowed, values, results, real):
-    """Whether the model has these results for the values; `ends` say which types they have."""
-    name, model = step["step"], words.model
-    target = target_of(model, step["node"])
-    for end, tensor in zip(ends, (step["input"], target)):
-        known = type_of(model, tensor) or step[end]
-        if not words.need(step[end] in allowed and step[end] == known, "table",
-                          f"{name}: {end} {step[end]}, by the model {known}"):
-            return
+    """Whether the model has these results for the values; `ends` are the types of both."""
+    name, model = step.step, words.model
+    target = target_of(model, step.node)
+    types = tuple(type_of(model, tensor) for tensor in (step.input, target))
+    if not words.need(set(ends) <= set(allowed) and ends == types, "table", f"{name}: {ends}, by the model {types}"):
+        return
     function = Function(model, real)
-    function.begin(step["input"], values)
+    function.begin(step.input, values)
     low, high = function.values(target)
     model.consulted |= function.nodes
     off = [f"of {values[i]} is {results[i]}, by the model {low[i]} to {high[i]}"
            for i in np.flatnonzero((results < low) | (results > high))]
     words.need(not off, "table", f"{name}: {off[0] if off else ''}; {len(off)} in all")
+
+
+def type_of(model, name):
+    """That of a quantized tensor, which may have the name of the floats that it stands for."""
+    kind = model.dtype(name)
+    while kind not in INT_RANGE and model.op(name) in CHOOSES | {"DequantizeLinear"}:
+        name = model.maker(name).input[0]
+        kind = model.dtype(name)
+    if kind not in INT_RANGE:
+        raise CannotJudge("a table of a tensor whose type is not known from the file")
+    return kind
