@@ -83,6 +83,7 @@ constexpr Known kKnown[] = {
     {"interleaved", Holds::kFlag},
     {"rotary_interleaved", Holds::kFlag},
     {"do_rotary", Holds::kFlag},
+    {"smooth_softmax", Holds::kFlag},
     {"softcap", Holds::kReal},
     {"mask_filter_value", Holds::kReal},
     {"scale", Holds::kReal},

@@ -40,7 +40,7 @@ constexpr const char* kHeads =
     "num_heads num_heads q_num_heads kv_num_heads kv_num_heads is_causal unidirectional scale "
     "softcap "
     "qk_matmul_output_mode left_window_size right_window_size mask_filter_value do_rotary "
-    "local_window_size rotary_interleaved qkv_hidden_sizes";
+    "local_window_size rotary_interleaved smooth_softmax qkv_hidden_sizes";
 
 constexpr Operator kOperators[] = {
     {"QLinearConv", "", "xszwszsz|b", kWindow},
@@ -178,6 +178,7 @@ constexpr Operator kOperators[] = {
     {"MultiHeadAttention", kMs, "xxx|fxxxx", kHeads},
     {"MultiHeadAttention", kMs, "x", kHeads},
     {"GroupQueryAttention", kMs, "xxxxxbn|ff", kHeads},
+    {"GroupQueryAttention", kMs, "xxxxxbn|----x", kHeads},
     {"LRN", "", "x", "size alpha beta bias"},
     {"Cast", "", "x", "to to to saturate round_mode"},
     {"BitCast", "", "x", "to to to"},

@@ -65,6 +65,7 @@ def attention(topic):
                [floats(b, s, 4 * d), floats(b, s, 2 * d), floats(b, s, 2 * d), None,
                 floats(b, 2, 3, d), floats(b, 2, 3, d)], 23, 3, 6, q_num_heads=4, kv_num_heads=2,
                is_causal=1)
+    group_query_sink(topic, floats)
 
 
 def group_query(topic, floats):
@@ -86,6 +87,20 @@ def group_query(topic, floats):
                [floats(1, 2, (n + 2 * kv) * d), None, None, floats(1, kv, room, d),
                 floats(1, kv, room, d), np.array([4], np.int32), np.array(5, np.int32)], 13, 3, 6,
                "com.microsoft", num_heads=n, kv_num_heads=kv)
+
+
+def group_query_sink(topic, floats):
+    """Softmax with a score of each head that no value has, and with one of 0."""
+    n, kv, d = 4, 2, 16
+    for batch, s, past, smooth, sink, options in (
+            (1, 1, 6, 0, True, {}), (2, 3, 0, 0, True, {"local_window_size": 2}), (1, 4, 3, 1, False, {}),
+            (2, 1, 5, 1, True, {"softcap": 2.0}), (1, 3, 4, -1, False, {})):
+        caches = [floats(batch, kv, past, d) for _ in range(2)] if past else [None, None]
+        inputs = [floats(batch, s, n * d), floats(batch, s, kv * d), floats(batch, s, kv * d), *caches,
+                  np.full(batch, past + s - 1, np.int32), np.array(past + s, np.int32)]
+        topic.node("GroupQueryAttention", "GroupQueryAttention",
+                   inputs + ([None] * 4 + [floats(n)] if sink else []), 13, 3, 6, "com.microsoft",
+                   num_heads=n, kv_num_heads=kv, smooth_softmax=smooth, **options)
 
 
 def transformer(topic):

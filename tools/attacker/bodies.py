@@ -221,12 +221,16 @@ def more_fused(b, op, batch, length, heads, depth):
         lengths = b.constant(np.full([batch], length - 1, np.int32))
         b.node(
             op,
-            [b.input(b.floats([batch, length, hidden]))] + kv + ["", "", lengths, b.constant(np.int32(length))],
+            [b.input(b.floats([batch, length, hidden]))]
+            + kv
+            + ["", "", lengths, b.constant(np.int32(length))]
+            + (["", "", "", "", b.input(b.floats([heads]))] if b.chance(0.3) else []),
             3,
             domain=MS,
             exact=False,
             num_heads=heads,
             kv_num_heads=groups,
+            smooth_softmax=b.pick([0, 1]),
         )
     else:
         x = b.input(b.floats([length, batch, 7]))

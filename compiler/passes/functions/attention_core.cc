@@ -20,6 +20,15 @@ ValueId without_hidden_rows(Parts& parts, ValueId share, ValueId bias) {
   return parts.add("Where", {hidden, parts.scalar(0), share});
 }
 
+// The softmax of rows of scores that have one more column each, which is left out of the result.
+ValueId softmax_with_sink(Parts& parts, const AttentionShape& s, ValueId scores, ValueId sink) {
+  const ValueId column = parts.add("Expand", {parts.reshape(sink, {1, s.heads, 1, 1}),
+                                              parts.ints({s.batch, s.heads, s.rows, 1})});
+  const ValueId share =
+      parts.add("Softmax", {parts.concat({scores, column}, 3)}, {{"axis", std::int64_t{3}}});
+  return parts.slice(share, 3, 0, s.columns);
+}
+
 }  // namespace
 
 // Each head of keys serves a group of heads of queries: their rows are those of one matrix, so that
@@ -63,7 +72,9 @@ ValueId attended(Parts& parts, const AttentionShape& shape, ValueId query, Value
     bias = bias == kNoValue ? each : parts.add("Add", {bias, each});
   if (bias != kNoValue) scores = parts.add("Add", {scores, bias});
   score_output(2, scores);
-  ValueId share = parts.add("Softmax", {scores}, {{"axis", std::int64_t{3}}});
+  ValueId share = options.sink == kNoValue
+                      ? parts.add("Softmax", {scores}, {{"axis", std::int64_t{3}}})
+                      : softmax_with_sink(parts, shape, scores, options.sink);
   if (mask.may_hide_rows) share = without_hidden_rows(parts, share, bias);
   score_output(3, share);
   return grouped_product(parts, shape, share, value, shape.columns, shape.value_size);

@@ -26,6 +26,7 @@ struct AttentionMask {
 struct AttentionOptions {
   float scale = 1;              // of the scores
   float softcap = 0;            // > 0: scores are softcap * tanh(score / softcap)
+  ValueId sink = kNoValue;      // [heads]: the score of a key without a value, in each row
   int score_output = 0;         // 0 scaled, 1 capped, 2 with mask, 3 after softmax ...
   std::size_t score_index = 4;  // ... as this output of the node, where it is used
 };

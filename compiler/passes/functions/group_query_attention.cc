@@ -184,10 +184,20 @@ bool take_rest(Parts& parts, Step& step, AttentionOptions& options) {
   options.softcap = parts.take<float>("softcap", 0);
   step.rotates = parts.take<std::int64_t>("do_rotary", 0) != 0;
   step.interleaved = parts.take<std::int64_t>("rotary_interleaved", 0) != 0;
-  parts.only("smooth_softmax", 0);
   parts.only("qk_output", 0);
-  if (parts.has_input(kSink)) parts.fail(DiagKind::kUnsupported, "head_sink is not supported");
   return !parts.failed();
+}
+
+// The sink of each head: an input, or 0 where the softmax is a smooth one. False after a report.
+bool take_sink(Parts& parts, const AttentionShape& shape, AttentionOptions& options) {
+  const bool smooth = parts.take<std::int64_t>("smooth_softmax", 0) == 1;
+  if (!parts.allows(kSink, DType::kF32, {shape.heads})) return false;
+  if (parts.has_input(kSink)) {
+    options.sink = parts.input(kSink);
+  } else if (smooth) {
+    options.sink = parts.add("Expand", {parts.scalar(0), parts.ints({shape.heads})});
+  }
+  return true;
 }
 
 }  // namespace
@@ -196,7 +206,9 @@ void write_group_query_attention(Parts& parts) {
   Step step;
   AttentionShape& s = step.shape;
   AttentionOptions options;
-  if (!take_rest(parts, step, options) || !read_shape(parts, s) || !read_sizes(parts, step)) return;
+  if (!take_rest(parts, step, options) || !read_shape(parts, s) || !read_sizes(parts, step) ||
+      !take_sink(parts, s, options))
+    return;
   if (options.scale == 0) options.scale = default_scale(s.size);
   // Valid keys of the past: seqlens_k + 1 with the new ones; none where the new ones are all.
   const ValueId lengths = parts.reshape(parts.cast(parts.input(kLengths), DType::kS64), {s.batch});
