@@ -84,25 +84,52 @@ ETCH_OWN_REGISTERS static void fpu_tile(const FloatConvShape& s, const FloatEnd&
                                         const FloatRow& row, const Window& window, int32_t out,
                                         int32_t pixels) {
   const int32_t columns = pixels == 1 ? 8 : 4;
-  Tile<1, 4, 4> tile;
-  clear(tile);
-  float* const sums = &tile.first.first.v;
+  float sums[16];
+  const float* from = kNoSums;
   const ChannelRuns runs = runs_of_channels(s, window);
   for_each_tap(s.axis, runs.taps, [&](ptrdiff_t at, int32_t tap) {
     const FpuOperands operands{row.x + at, next_input(s), runs.x_channel,
                                row.w + static_cast<ptrdiff_t>(tap) * s.in * row.width, row.width};
     if (pixels == 1) {
-      add_to_eight(sums, operands, runs.channels);
+      add_to_eight(sums, from, operands, runs.channels);
     } else {
-      add_to_fours(sums, operands, runs.channels);
+      add_to_fours(sums, from, operands, runs.channels);
     }
+    from = sums;
   });
   const float* const c = row.c + out * end.c_row;
   float* const y = row.y + out * s.axis[s.along].y_step;
   if (is_plain(end, s.y_channel)) {
-    finish_fours(sums, pixels, columns, end, c, y, next_output(s));
+    finish_fours(from, pixels, columns, end, c, y, next_output(s));
   } else {
-    finish_stored<1>(sums, pixels, columns, end, c, y, next_output(s), s.y_channel);
+    finish_stored<1>(from, pixels, columns, end, c, y, next_output(s), s.y_channel);
+  }
+}
+
+// Four columns of four rows of a matrix at a time: what windows have in common is computed once.
+template <class Steps>
+ETCH_OWN_REGISTERS static void fours_of_matrix(const FloatConvShape& s, const FloatEnd& end,
+                                               FloatRow row, int32_t rows, int32_t columns) {
+  const ptrdiff_t x_pixel = next_input(s), y_pixel = next_output(s);
+  for (; columns >= 4; columns -= 4, advance(row, 4, end, s.y_channel)) {
+    FpuOperands operands{row.x, x_pixel, s.x_channel, row.w, row.width};
+    float* y = row.y;
+    for (int32_t n = rows; n >= 4; n -= 4, operands.x += 4 * x_pixel, y += 4 * y_pixel) {
+      float sums[16];
+      add_to_fours(sums, kNoSums, operands, s.in);
+      finish_fours(sums, 4, 4, end, row.c, y, y_pixel);
+    }
+  }
+}
+
+// Eight columns of one row at a time.
+template <class Steps>
+ETCH_OWN_REGISTERS static void eights_of_matrix(const FloatConvShape& s, const FloatEnd& end,
+                                                FloatRow row, int32_t columns) {
+  for (; columns >= 8; columns -= 8, advance(row, 8, end, s.y_channel)) {
+    float sums[8];
+    add_to_eight(sums, kNoSums, FpuOperands{row.x, 0, s.x_channel, row.w, row.width}, s.in);
+    finish_fours(sums, 1, 8, end, row.c, row.y, 0);
   }
 }
 #endif
@@ -294,14 +321,47 @@ ETCH_INLINE void for_each_row(const FloatConvShape& s, Body body) {
 
 // All positions, in tiles along the axis of tiles.
 template <class Steps>
-static inline void rows_of_tiles(const FloatConvShape& s, const FloatEnd& end, const FloatRow& row,
-                                 const Interior& interior, int32_t columns) {
+ETCH_FPU_FUNCTION static void rows_of_tiles(const FloatConvShape& s, const FloatEnd& end,
+                                            const FloatRow& row, const Interior& interior,
+                                            int32_t columns) {
   for_each_row(s, [&](ptrdiff_t y_row, const Window& window) {
     FloatRow at = row;
     at.y += y_row;
     float_columns<Steps, kFloatLanes>(s, end, at, columns, RowOfTiles{s, end, interior, window});
   });
 }
+
+#if defined(ETCH_FPU_TILES)
+// `rows` rows of a matrix from `first` on; columns from `done` on are left.
+template <class Steps>
+ETCH_OWN_REGISTERS static void rest_of_matrix(const FloatConvShape& s, const FloatEnd& end,
+                                              FloatRow row, int32_t first, int32_t rows,
+                                              int32_t columns, int32_t done) {
+  if (rows == 0 || done == columns) return;
+  FloatConvShape rest = s;
+  rest.axis[2].out = rows;
+  row.x += first * next_input(s);
+  row.y += first * next_output(s);
+  advance(row, done, end, s.y_channel);
+  rows_of_tiles<Steps>(rest, end, row, {0, rows}, columns - done);
+}
+
+// A matrix: rows and columns that fours and eights leave over are tiles as others are.
+template <class Steps>
+static inline void rows_of_matrix(const FloatConvShape& s, const FloatEnd& end, const FloatRow& row,
+                                  int32_t columns) {
+  const int32_t rows = s.axis[2].out, fours = rows & ~3;
+  fours_of_matrix<Steps>(s, end, row, fours, columns);
+  rest_of_matrix<Steps>(s, end, row, 0, fours, columns, columns & ~3);
+  for (int32_t i = fours; i < rows; ++i) {
+    FloatRow at = row;
+    at.x += i * next_input(s);
+    at.y += i * next_output(s);
+    eights_of_matrix<Steps>(s, end, at, columns);
+  }
+  rest_of_matrix<Steps>(s, end, row, fours, rows - fours, columns, columns & ~7);
+}
+#endif
 
 // Whether positions at both ends of the last axis, each with taps of its own, have enough
 // neighbours on the axis before it, with the same taps, to be tiles there.
@@ -448,6 +508,12 @@ static inline void float_conv(const FloatConvShape& s, const FloatEnd& end, cons
             columns = matrix_columns<Steps, 8>(s, end, row, columns);
         }
         if (columns == 0) continue;
+#if defined(ETCH_FPU_TILES)
+        if (!is_fused(Steps()) && is_matrix(s) && is_plain(end, s.y_channel)) {
+          rows_of_matrix<Steps>(s, end, row, columns);
+          continue;
+        }
+#endif
         if (has_turned_border(s, end, interior)) {
           rows_inside<Steps>(s, end, row, interior, columns);
           border_in_columns<Steps>(s, end, row, interior, columns);

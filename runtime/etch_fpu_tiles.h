@@ -33,6 +33,8 @@ struct FpuOperands {
 #if defined(__GNUC__) && defined(__arm__) && defined(__ARM_FP) && (__ARM_FP & 4) != 0 && \
     !defined(ETCH_CHECKED_FLOATS)
 #define ETCH_FPU_TILES 1
+// Not in line, for small code.
+#define ETCH_FPU_FUNCTION ETCH_OWN_REGISTERS
 
 namespace etch {
 namespace rt {
@@ -68,20 +70,16 @@ struct FourPixels {
   int32_t pairs;    // of channels that are side by side
   ptrdiff_t step;
   int32_t rest;
+  const float* from;  // what sums start at
   float* sums;
 };
 
-// sums[4 * pixel + column]: two channels at a time where they are side by side.
-ETCH_INLINE void add_to_fours(float* sums, const FpuOperands& p, int32_t channels) {
-  constexpr ptrdiff_t kSize = sizeof(float);
-  const int32_t pairs = p.x_channel == 1 ? channels >> 1 : 0;
-  const FourPixels four{{p.x, p.x + p.x_pixel, p.x + 2 * p.x_pixel, p.x + 3 * p.x_pixel},
-                        p.w,
-                        p.width * kSize,
-                        pairs,
-                        p.x_channel * kSize,
-                        channels - 2 * pairs,
-                        sums};
+// What the sums of a tile start at.
+static constexpr float kNoSums[16] = {};
+
+// sums[4 * pixel + column]: two channels at a time where they are side by side. A function of its
+// own, which alone saves registers of the FPU.
+ETCH_OWN_REGISTERS static void add_to_fours(const FourPixels& four) {
   __asm__ volatile(
       "ldr r0, [%[four], #36]\n\t"
       "vldmia r0, {s0-s15}\n\t"
@@ -113,7 +111,7 @@ ETCH_INLINE void add_to_fours(float* sums, const FpuOperands& p, int32_t channel
       "subs r12, r12, #1\n\t"
       "bne 3b\n"
       "4:\n\t"
-      "ldr r0, [%[four], #36]\n\t"
+      "ldr r0, [%[four], #40]\n\t"
       "vstmia r0, {s0-s15}"
       :
       : [four] "r"(&four)
@@ -122,19 +120,35 @@ ETCH_INLINE void add_to_fours(float* sums, const FpuOperands& p, int32_t channel
         "s18", "s19", "s20", "s21", "s22", "s23", "s24", "s25", "s28", "s29", "s30", "s31");
 }
 
+// The sums of four pixels: `from` plus `channels` products each.
+ETCH_INLINE void add_to_fours(float* sums, const float* from, const FpuOperands& p,
+                              int32_t channels) {
+  constexpr ptrdiff_t kSize = sizeof(float);
+  const int32_t pairs = p.x_channel == 1 ? channels >> 1 : 0;
+  add_to_fours(FourPixels{{p.x, p.x + p.x_pixel, p.x + 2 * p.x_pixel, p.x + 3 * p.x_pixel},
+                          p.w,
+                          p.width * kSize,
+                          pairs,
+                          p.x_channel * kSize,
+                          channels - 2 * pairs,
+                          from,
+                          sums});
+}
+
 // One channel of eight columns.
 #define ETCH_EIGHT_COLUMNS(x)                                              \
   "vldmia %[w], {s8-s15}\n\tadd %[w], %[w], %[width]\n\t" ETCH_FOUR_STEPS( \
       s8, s9, s10, s11, x, s0, s1, s2, s3) ETCH_FOUR_STEPS(s12, s13, s14, s15, x, s4, s5, s6, s7)
 
 // Eight sums of one pixel: four channels at a time where they are side by side.
-ETCH_INLINE void add_to_eight(float* sums, const FpuOperands& p, int32_t channels) {
+ETCH_OWN_REGISTERS static void add_to_eight(float* sums, const float* from, const FpuOperands& p,
+                                            int32_t channels) {
   const float *x = p.x, *w = p.w;
   int32_t fours = p.x_channel == 1 ? channels >> 2 : 0;
   int32_t rest = channels - 4 * fours;
   constexpr ptrdiff_t kSize = sizeof(float);
   __asm__ volatile(
-      "vldmia %[sums], {s0-s7}\n\t"
+      "vldmia %[from], {s0-s7}\n\t"
       "cmp %[fours], #0\n\t"
       "beq 2f\n"
       "1:\n\t"
@@ -157,20 +171,47 @@ ETCH_INLINE void add_to_eight(float* sums, const FpuOperands& p, int32_t channel
       "4:\n\t"
       "vstmia %[sums], {s0-s7}"
       : [x] "+r"(x), [w] "+r"(w), [fours] "+r"(fours), [rest] "+r"(rest)
-      : [sums] "r"(sums), [width] "r"(p.width * kSize), [step] "r"(p.x_channel * kSize)
+      : [sums] "r"(sums), [from] "r"(from), [width] "r"(p.width * kSize), [step] "r"(p.x_channel * kSize)
       : "cc", "memory", "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11",
         "s12", "s13", "s14", "s15", "s16", "s17", "s18", "s19", "s28", "s29", "s30", "s31");
 }
 
-#undef ETCH_EIGHT_COLUMNS
-#undef ETCH_ONE_CHANNEL
-#undef ETCH_TWO_CHANNELS
-#undef ETCH_FOUR_STEPS
-#undef ETCH_STEP
+// y = sums + added, four columns of `pixels` rows, at least one; steps in elements.
+ETCH_INLINE void store_fours(const float* sums, int32_t pixels, ptrdiff_t columns,
+                             const float* added, float* y, ptrdiff_t y_pixel) {
+  constexpr ptrdiff_t kSize = sizeof(float);
+  __asm__ volatile(
+      "vldmia %[added], {s4-s7}\n"
+      "1:\n\t"
+      "vldmia %[sums], {s0-s3}\n\t"
+      "add %[sums], %[sums], %[columns]\n\t"
+      ETCH_STEP(vadd, s0, s0, s4)
+      ETCH_STEP(vadd, s1, s1, s5)
+      ETCH_STEP(vadd, s2, s2, s6)
+      ETCH_STEP(vadd, s3, s3, s7)
+      "vstmia %[y], {s0-s3}\n\t"
+      "add %[y], %[y], %[y_pixel]\n\t"
+      "subs %[pixels], %[pixels], #1\n\t"
+      "bne 1b"
+      : [sums] "+r"(sums), [y] "+r"(y), [pixels] "+r"(pixels)
+      : [added] "r"(added), [columns] "r"(columns * kSize), [y_pixel] "r"(y_pixel * kSize)
+      : "cc", "memory", "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7");
+}
 
-// The usual end of `pixels` rows of `columns` sums, four columns at a time.
-ETCH_INLINE void finish_fours(const float* sums, int32_t pixels, int32_t columns,
-                              const FloatEnd& end, const float* c, float* y, ptrdiff_t y_pixel) {
+// y = sums + c of `pixels` rows of `columns` sums, four columns at a time; c's step is 0 or 1.
+ETCH_INLINE void finish_fours(const float* sums, int32_t pixels, int32_t columns, const float* c,
+                              ptrdiff_t c_column, float* y, ptrdiff_t y_pixel) {
+  for (int32_t j = 0; j < columns; j += 4, c += 4 * c_column) {
+    const float one = *c, same[4] = {one, one, one, one};
+    store_fours(sums + j, pixels, columns, c_column == 0 ? same : c, y + j, y_pixel);
+  }
+}
+
+// The usual end of a tile.
+ETCH_FPU_FUNCTION static void finish_fours(const float* sums, int32_t pixels, int32_t columns,
+                                           const FloatEnd& end, const float* c, float* y,
+                                           ptrdiff_t y_pixel) {
+  if (end.relu == 0) return finish_fours(sums, pixels, columns, c, end.c_column, y, y_pixel);
   for (int32_t j = 0; j < columns; j += 4) {
     Columns<1, 4> added;
     load_columns(added, c + j * end.c_column, end.c_column);
@@ -184,6 +225,14 @@ ETCH_INLINE void finish_fours(const float* sums, int32_t pixels, int32_t columns
   }
 }
 
+#undef ETCH_EIGHT_COLUMNS
+#undef ETCH_ONE_CHANNEL
+#undef ETCH_TWO_CHANNELS
+#undef ETCH_FOUR_STEPS
+#undef ETCH_STEP
+
 }  // namespace rt
 }  // namespace etch
+#else
+#define ETCH_FPU_FUNCTION inline
 #endif

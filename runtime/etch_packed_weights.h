@@ -126,14 +126,6 @@ static inline void packed_tile(const PackedPart& p, int32_t row, int32_t column)
     for (; k + 2 <= p.n; k += 2, w += 2 * static_cast<ptrdiff_t>(p.width))
       add_two(tile, a + k, p.a_row, w, p.width);
   }
-#elif defined(ETCH_FPU_TILES)
-  if constexpr (kHasFpuTile<Steps, lanes, count, pixels>) {
-    float sums[16];
-    ETCH_MEMCPY(sums, &tile, sizeof sums);
-    add_to_fours(sums, FpuOperands{a, p.a_row, 1, w, p.width}, p.n);
-    ETCH_MEMCPY(&tile, sums, sizeof sums);
-    k = p.n;
-  }
 #endif
   for (; k < p.n; ++k, w += p.width) {
     add_scaled<Steps>(tile, a + k, p.a_row, w);
@@ -147,6 +139,30 @@ static inline void packed_tile(const PackedPart& p, int32_t row, int32_t column)
   load_columns(bias, p.bias + column * p.bias_step, p.bias_step);
   finish_plain(tile, bias, y, p.y_row, [](const Floats<lanes>& x) { return x; });
 }
+
+#if defined(ETCH_FPU_TILES)
+// packed_tile() of four columns and four rows at a time, as many as there are; returns how many
+// rows that is. Between two parts y holds the sums.
+static inline int32_t packed_fours(const PackedPart& p, int32_t rows, int32_t column) {
+  constexpr size_t kFour = 4 * sizeof(float);
+  FpuOperands operands{p.a, p.a_row, 1, p.w + column, p.width};
+  float* y = p.y + column;
+  int32_t row = 0;
+  for (; row + 4 <= rows; row += 4, operands.x += 4 * p.a_row, y += 4 * p.y_row) {
+    float sums[16];
+    if (!p.first) {
+      for (int i = 0; i < 4; ++i) ETCH_MEMCPY(sums + 4 * i, y + i * p.y_row, kFour);
+    }
+    add_to_fours(sums, p.first ? kNoSums : sums, operands, p.n);
+    if (p.last) {
+      finish_fours(sums, 4, 4, p.bias + column * p.bias_step, p.bias_step, y, p.y_row);
+    } else {
+      for (int i = 0; i < 4; ++i) ETCH_MEMCPY(y + i * p.y_row, sums + 4 * i, kFour);
+    }
+  }
+  return row;
+}
+#endif
 
 // A function of its own: among others that are inlined its sums do not stay in registers.
 template <class Steps, int lanes, int count, int pixels>
@@ -167,6 +183,9 @@ static inline void packed_rows(const PackedPart& p, int32_t rows, int32_t column
   if constexpr (kFloatLanes == 8 && lanes == 8 && count > 1) {
     even_packed_rows<Steps, lanes, count>(p, rows, column);
   } else {
+#if defined(ETCH_FPU_TILES)
+    if constexpr (kHasFpuTile<Steps, lanes, count, pixels>) row = packed_fours(p, rows, column);
+#endif
     for (; row + pixels <= rows; row += pixels)
       packed_tile<Steps, lanes, count, pixels>(p, row, column);
     if constexpr (pixels > 1)

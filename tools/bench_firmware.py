@@ -12,10 +12,11 @@ ONNX file FOLDER/NAME.onnx, the same network (tf2onnx makes one of the other).
 
 With --steps the table has the steps of one network, with both counts.
 
-With --made it has networks of floats and of 16-bit activations, which bench_firmware_networks.py makes.
+With --made it has networks of floats and of 16-bit activations, which bench_firmware_networks.py makes, with --operators single operators on several targets
+(bench_firmware_operators.py).
 
 Usage: tools/bench-firmware [--target cortex-m4] [--networks FOLDER]
-                            [--tflm CHECKOUT --pairs FOLDER | --steps MODEL | --made] [--markdown FILE]
+                            [--tflm CHECKOUT --pairs FOLDER | --steps MODEL | --made | --operators TARGETS] [--markdown FILE]
 Environment: ETCH, the program (default build/release/bin/etch).
 """
 
@@ -31,6 +32,7 @@ import tempfile
 import numpy
 import onnx
 import bench_firmware_networks
+import bench_firmware_operators
 import bench_firmware_tflm
 from onnx import TensorProto, helper, numpy_helper
 
@@ -202,6 +204,31 @@ def print_made(options):
     show(table((f"network on {options.target}", *NETWORK_COLUMNS), rows), options)
 
 
+def per_element(report):
+    """Instructions for an element by the operator's name, with what has its operands and results moved."""
+    counts = {}
+    for step in report["layers"]:
+        if "'" in step["origin"]:
+            name = step["origin"].split("'")[1].replace(" of floats", " of words")
+            counts[name] = counts.get(name, 0) + step["instructions"] / bench_firmware_operators.ELEMENTS
+    return counts
+
+
+def print_operators(options):
+    counts = {}
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "operators.onnx"
+        bench_firmware_operators.save(path)
+        for target in options.operators.split(","):
+            report, error = bench(path, target)
+            if report is None:
+                sys.exit(f"bench-firmware: {target}: {error}")
+            counts[target] = per_element(report)
+    names = list(next(iter(counts.values())))
+    rows = [(name, *(f"{each.get(name, 0):,.1f}" for each in counts.values())) for name in names]
+    show(table(("instructions per element", *counts), rows), options)
+
+
 def cell(number):
     return "" if number is None else f"{number:,}"
 
@@ -280,19 +307,22 @@ def main():
     parser.add_argument("--pairs", type=pathlib.Path, help="folder of NAME.tflite and NAME.onnx, for --tflm")
     parser.add_argument("--steps", type=pathlib.Path, metavar="MODEL", help="the steps of this network only")
     parser.add_argument("--made", action="store_true", help="networks of floats and of 16 bits only")
+    parser.add_argument("--operators", metavar="TARGETS", help="what operators take for an element on these targets: A,B")
     parser.add_argument("--build", type=pathlib.Path, default="build/tflm", help="where --tflm builds")
     parser.add_argument("--markdown", help="file for the tables")
     options = parser.parse_args()
     if (options.tflm is None) != (options.pairs is None):
         parser.error("--tflm and --pairs belong together")
-    if sum(bool(each) for each in (options.steps, options.tflm, options.made)) > 1:
-        parser.error("--steps, --tflm and --made are tables of their own: choose one")
+    if sum(bool(each) for each in (options.steps, options.tflm, options.made, options.operators)) > 1:
+        parser.error("--steps, --tflm, --made and --operators are tables of their own: choose one")
     if options.tflm:
         return print_pairs(options)
     if options.steps:
         return print_steps(options)
     if options.made:
         return print_made(options)
+    if options.operators:
+        return print_operators(options)
     with tempfile.TemporaryDirectory() as folder:
         text = table(("layer", "MACs", "instructions per MAC", "cycles per MAC", "CMSIS-NN", "ratio", "goal"),
                      layer_rows(options.target, folder))
