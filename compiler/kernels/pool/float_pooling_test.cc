@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <string_view>
 #include <vector>
 
 #include "tests/support/engines.h"
@@ -15,7 +16,8 @@ namespace etch {
 namespace {
 
 // Steps of a MaxPool over `kernel` x `kernel` elements, one apart, of `channels` lines of `width`.
-std::size_t steps_of_pool(std::int64_t channels, std::int64_t width, std::int64_t kernel) {
+std::size_t steps_of_pool(std::int64_t channels, std::int64_t width, std::int64_t kernel,
+                          std::string_view target = "avx2") {
   ModelBuilder model(19);
   model.input("x", DType::kF32, {1, channels, 8, width});
   const std::int64_t before = kernel / 2, after = (kernel - 1) / 2;
@@ -23,7 +25,7 @@ std::size_t steps_of_pool(std::int64_t channels, std::int64_t width, std::int64_
       "MaxPool", {"x"}, {"y"},
       {{"kernel_shape", Ints{kernel, kernel}}, {"pads", Ints{before, before, after, after}}});
   model.output("y");
-  const std::unique_ptr<Program> program = compiled({"pool", model.bytes(), {}}, "avx2");
+  const std::unique_ptr<Program> program = compiled({"pool", model.bytes(), {}}, target);
   return program == nullptr ? 0 : program->steps.size();
 }
 
@@ -40,6 +42,15 @@ TEST(FloatPools, OfWideWindowsGoAlongLinesWithMoreInside) {
   EXPECT_EQ(steps_of_pool(32, 38, 4), kTurned);
   EXPECT_EQ(steps_of_pool(32, 52, 5), kAlongLines);
   EXPECT_EQ(steps_of_pool(32, 51, 5), kTurned);
+}
+
+// One position of each end is computed alone, and six inside pay for it.
+TEST(FloatPools, OfSixteenChannelsGoAlongLinesThatHaveSixPositionsInsideForEachOfTheBorder) {
+  EXPECT_EQ(steps_of_pool(16, 14, 3), kAlongLines);
+  EXPECT_EQ(steps_of_pool(16, 13, 3), kTurned);
+  EXPECT_EQ(steps_of_pool(17, 14, 3), kTurned);
+  EXPECT_EQ(steps_of_pool(16, 14, 4), kTurned);
+  EXPECT_EQ(steps_of_pool(16, 14, 3, "sse41"), kTurned);
 }
 
 TEST(FloatPools, OfFewChannelsGoAlongLinesWhateverTheirWindows) {
