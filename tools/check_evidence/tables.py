@@ -113,7 +113,7 @@ class Function:
         if op == "QuantizeLinear":
             return self.grouped(node, self.quantized(self.values(i[0]), model.quantization(index)))
         if op in FUSED.values():
-            qs = [model.scalars(i[k], i[k + 1]) for k in (1, 4, 6)]
+            qs = [model.scalars(i[k], i[k + 1], dtype=model.dtype(i[0])) for k in (1, 4, 6)]
             return fused(op, self.values(i[0]), qs[0], self.values(i[3]), *qs[1:])
         ends = self.values(i[0])
         is_float = ends[0].dtype == self.of_real
@@ -121,8 +121,9 @@ class Function:
             return self.real(ends, model.quantization(index))
         if op in ("QLinearSigmoid", "QLinearLeakyRelu"):
             plain = helper.make_node(op.removeprefix("QLinear"), node.input[:1], node.output, **a)
-            ends = pointwise(plain, [self.real(ends, model.scalars(i[1], i[2]))], model.version)
-            return self.quantized(ends, model.scalars(i[3], i[4]))
+            x = model.scalars(i[1], i[2], dtype=model.dtype(i[0]))
+            ends = pointwise(plain, [self.real(ends, x)], model.version)
+            return self.quantized(ends, model.scalars(i[3], i[4], dtype=model.dtype(i[0])))
         if op in MOVES and (is_float or op != "Cast"):
             return ends
         if not is_float:

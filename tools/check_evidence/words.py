@@ -35,7 +35,7 @@ class Words:
         """How the input is quantized, and the possible results."""
         model, i, last = self.model, [*node.input, "", ""], node.output[0]
         if node.op_type.startswith("QLinear"):
-            x, y = (model.scalars(*i[k:k + 2]) for k in (1, 3))
+            x, y = (model.scalars(*i[k:k + 2], dtype=model.dtype(i[0])) for k in (1, 3))
             return per_tensor(x, "x"), following(model, last, per_tensor(y, "y"))[0]
         y = per_tensor(model.quantization(model.producer[last]), "y") if node.op_type == "QuantizeLinear" else None
         start = i[0] if node.op_type in ("Relu", "Clip") else last  # these limit the result themselves
