@@ -43,7 +43,8 @@ class Builder:
     def model(self, *outputs):
         ends = [helper.make_tensor_value_info(n, TensorProto.FLOAT, s) for n, s in (("x", [1, 3, 12, 12]), *outputs)]
         graph = helper.make_graph(self.nodes, "network", ends[:1], ends[1:], self.constants)
-        return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 21)], ir_version=10)
+        versions = [helper.make_opsetid("", 21), helper.make_opsetid("com.microsoft", 1)]
+        return helper.make_model(graph, opset_imports=versions, ir_version=10)
 
     def bias(self, count):
         return self.constant(self.dice.uniform(-1, 1, count).astype(np.float32))
@@ -169,7 +170,11 @@ def untyped():
     x = b.node("MaxPool", quantized("x", 0.02, TensorProto.INT8), kernel_shape=[2, 2])
     y = quantized(b.node("Conv", x, b.weights(5, 3, 3, 3), b.bias(5)), 0.05, TensorProto.INT8)
     y = quantized(b.node("Sigmoid", y), 0.004)
-    return b.model((quantized(b.node("HardSwish", y), 0.006, TensorProto.INT8), [1, 5, 9, 9]))
+    y = b.node("QuantizeLinear", b.node("HardSwish", y), b.constant(np.float32(0.006)), output_dtype=TensorProto.INT8)
+    for op, x_scale, y_scale in (("QLinearGlobalAveragePool", 0.006, 0.005), ("QLinearSigmoid", 0.005, 0.008)):
+        scales = b.constant(np.float32(x_scale)), "", b.constant(np.float32(y_scale)), ""
+        y = b.node(op, y, *scales, domain="com.microsoft")
+    return b.model((b.node("DequantizeLinear", y, b.constant(np.float32(0.008))), [1, 5, 1, 1]))
 
 
 if __name__ == "__main__":
