@@ -321,9 +321,8 @@ ETCH_INLINE void for_each_row(const FloatConvShape& s, Body body) {
 
 // All positions, in tiles along the axis of tiles.
 template <class Steps>
-ETCH_FPU_FUNCTION static void rows_of_tiles(const FloatConvShape& s, const FloatEnd& end,
-                                            const FloatRow& row, const Interior& interior,
-                                            int32_t columns) {
+static inline void rows_of_tiles(const FloatConvShape& s, const FloatEnd& end, const FloatRow& row,
+                                 const Interior& interior, int32_t columns) {
   for_each_row(s, [&](ptrdiff_t y_row, const Window& window) {
     FloatRow at = row;
     at.y += y_row;
@@ -332,34 +331,46 @@ ETCH_FPU_FUNCTION static void rows_of_tiles(const FloatConvShape& s, const Float
 }
 
 #if defined(ETCH_FPU_TILES)
-// `rows` rows of a matrix from `first` on; columns from `done` on are left.
-template <class Steps>
-ETCH_OWN_REGISTERS static void rest_of_matrix(const FloatConvShape& s, const FloatEnd& end,
-                                              FloatRow row, int32_t first, int32_t rows,
-                                              int32_t columns, int32_t done) {
-  if (rows == 0 || done == columns) return;
-  FloatConvShape rest = s;
-  rest.axis[2].out = rows;
-  row.x += first * next_input(s);
-  row.y += first * next_output(s);
-  advance(row, done, end, s.y_channel);
-  rows_of_tiles<Steps>(rest, end, row, {0, rows}, columns - done);
+// Rows [first, last) of `count` columns of a matrix, `pixels` at a time.
+template <class Steps, int count, int pixels>
+static inline void rows_of_columns(const FloatConvShape& s, const FloatEnd& end,
+                                   const FloatRow& row, int32_t first, int32_t last) {
+  Window window = {{{0, 1, 1, 0, 1}, {0, 1, 1, 0, 1}, {0, 1, 1, 0, 1}}};
+  for (int32_t out = first; out < last; out += pixels) {
+    window.axis[2].x = out * s.axis[2].stride;
+    float_tile<Steps, 1, count, pixels>(s, end, row, window, out);
+  }
 }
 
-// A matrix: rows and columns that fours and eights leave over are tiles as others are.
+// What fours_of_matrix() of `fours` rows leaves over, and eights_of_matrix() of the others.
+template <class Steps>
+ETCH_OWN_REGISTERS static void rest_of_matrix(const FloatConvShape& s, const FloatEnd& end,
+                                              FloatRow row, int32_t fours, int32_t columns) {
+  const int32_t rows = s.axis[2].out;
+  advance(row, columns & ~7, end, s.y_channel);
+  if ((columns & 4) != 0) {
+    rows_of_columns<Steps, 4, 1>(s, end, row, fours, rows);
+    advance(row, 4, end, s.y_channel);
+  }
+  for (int32_t left = columns & 3; left > 0; --left, advance(row, 1, end, s.y_channel)) {
+    rows_of_columns<Steps, 1, 4>(s, end, row, 0, fours);
+    rows_of_columns<Steps, 1, 1>(s, end, row, fours, rows);
+  }
+}
+
+// A matrix. What fours and eights leave over are tiles as others are.
 template <class Steps>
 static inline void rows_of_matrix(const FloatConvShape& s, const FloatEnd& end, const FloatRow& row,
                                   int32_t columns) {
   const int32_t rows = s.axis[2].out, fours = rows & ~3;
   fours_of_matrix<Steps>(s, end, row, fours, columns);
-  rest_of_matrix<Steps>(s, end, row, 0, fours, columns, columns & ~3);
   for (int32_t i = fours; i < rows; ++i) {
     FloatRow at = row;
     at.x += i * next_input(s);
     at.y += i * next_output(s);
     eights_of_matrix<Steps>(s, end, at, columns);
   }
-  rest_of_matrix<Steps>(s, end, row, fours, rows - fours, columns, columns & ~7);
+  rest_of_matrix<Steps>(s, end, row, fours, columns);
 }
 #endif
 

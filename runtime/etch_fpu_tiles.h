@@ -33,8 +33,6 @@ struct FpuOperands {
 #if defined(__GNUC__) && defined(__arm__) && defined(__ARM_FP) && (__ARM_FP & 4) != 0 && \
     !defined(ETCH_CHECKED_FLOATS)
 #define ETCH_FPU_TILES 1
-// Not in line, for small code.
-#define ETCH_FPU_FUNCTION ETCH_OWN_REGISTERS
 
 namespace etch {
 namespace rt {
@@ -170,8 +168,9 @@ ETCH_OWN_REGISTERS static void add_to_eight(float* sums, const float* from, cons
       "bne 3b\n"
       "4:\n\t"
       "vstmia %[sums], {s0-s7}"
-      : [x] "+r"(x), [w] "+r"(w), [fours] "+r"(fours), [rest] "+r"(rest)
-      : [sums] "r"(sums), [from] "r"(from), [width] "r"(p.width * kSize), [step] "r"(p.x_channel * kSize)
+      : [x] "+&r"(x), [w] "+&r"(w), [fours] "+&r"(fours), [rest] "+&r"(rest)
+      : [sums] "r"(sums), [from] "r"(from), [width] "r"(p.width * kSize),
+        [step] "r"(p.x_channel * kSize)
       : "cc", "memory", "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7", "s8", "s9", "s10", "s11",
         "s12", "s13", "s14", "s15", "s16", "s17", "s18", "s19", "s28", "s29", "s30", "s31");
 }
@@ -193,7 +192,7 @@ ETCH_INLINE void store_fours(const float* sums, int32_t pixels, ptrdiff_t column
       "add %[y], %[y], %[y_pixel]\n\t"
       "subs %[pixels], %[pixels], #1\n\t"
       "bne 1b"
-      : [sums] "+r"(sums), [y] "+r"(y), [pixels] "+r"(pixels)
+      : [sums] "+&r"(sums), [y] "+&r"(y), [pixels] "+&r"(pixels)
       : [added] "r"(added), [columns] "r"(columns * kSize), [y_pixel] "r"(y_pixel * kSize)
       : "cc", "memory", "s0", "s1", "s2", "s3", "s4", "s5", "s6", "s7");
 }
@@ -207,10 +206,10 @@ ETCH_INLINE void finish_fours(const float* sums, int32_t pixels, int32_t columns
   }
 }
 
-// The usual end of a tile.
-ETCH_FPU_FUNCTION static void finish_fours(const float* sums, int32_t pixels, int32_t columns,
-                                           const FloatEnd& end, const float* c, float* y,
-                                           ptrdiff_t y_pixel) {
+// The usual end of a tile. Not in line, for small code.
+ETCH_OWN_REGISTERS static void finish_fours(const float* sums, int32_t pixels, int32_t columns,
+                                            const FloatEnd& end, const float* c, float* y,
+                                            ptrdiff_t y_pixel) {
   if (end.relu == 0) return finish_fours(sums, pixels, columns, c, end.c_column, y, y_pixel);
   for (int32_t j = 0; j < columns; j += 4) {
     Columns<1, 4> added;
@@ -233,6 +232,4 @@ ETCH_FPU_FUNCTION static void finish_fours(const float* sums, int32_t pixels, in
 
 }  // namespace rt
 }  // namespace etch
-#else
-#define ETCH_FPU_FUNCTION inline
 #endif
