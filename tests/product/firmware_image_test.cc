@@ -486,7 +486,7 @@ TEST_P(FirmwareTarget, HoldsNothingOfALibraryAndKeepsToItsStack) {
     EXPECT_LE(stack->used, *stack->bound_of_call);
     EXPECT_LE(*stack->bound, *stack->bound_of_call + 8);  // the wrapper for C has a frame too
     // The way without Helium is not taken here.
-    const int apart = GetParam().isa->name == "cortex_m55" ? 256 : 64;
+    const int apart = GetParam().isa->assembly == Assembly::kMve ? 256 : 64;
     EXPECT_LE(*stack->bound_of_call, stack->used + cli::kLibraryStack + apart) << "is far off";
     RecordProperty(each.name, cat(stack->used, " of ", *stack->bound));
   }
