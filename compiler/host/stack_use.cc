@@ -22,15 +22,44 @@ std::string_view quoted(std::string_view line, std::string_view key) {
   return line.substr(0, line.find('"'));
 }
 
-// Of "...\n56 bytes (static)", the end of a node's label. Null for frames of no fixed size.
+// The types of "void f(const X&, int32_t) [with X = Y]", a function's name.
+std::string_view parameters_of(std::string_view name) {
+  name = name.substr(0, name.find(" [with "));
+  const std::size_t end = name.rfind(')');
+  if (end == std::string_view::npos) return {};
+  std::size_t begin = end;
+  for (int open = 1; open > 0 && begin-- > 0;) open += (name[begin] == ')') - (name[begin] == '(');
+  return name.substr(begin + 1, end - begin - 1);  // begin is -1 where nothing opens
+}
+
+// Whether a type that is neither a pointer nor a reference nor a number is among them.
+bool has_structure(std::string_view parameters) {
+  constexpr std::string_view kNumbers[] = {
+      "void",    "bool",     "char",    "int",      "long int", "unsigned int",
+      "float",   "double",   "int8_t",  "uint8_t",  "int16_t",  "uint16_t",
+      "int32_t", "uint32_t", "int64_t", "uint64_t", "size_t",   "ptrdiff_t"};
+  const auto is_number = [&](std::string_view type) {
+    return std::find(std::begin(kNumbers), std::end(kNumbers), type) != std::end(kNumbers);
+  };
+  while (!parameters.empty()) {
+    const std::string_view type = parameters.substr(0, parameters.find(", "));
+    parameters.remove_prefix(std::min(type.size() + 2, parameters.size()));
+    if (type.find_first_of("*&") == std::string_view::npos && !is_number(type)) return true;
+  }
+  return false;
+}
+
+// Of "NAME\n...\n56 bytes (static)", a node's label. Null for frames of no fixed size.
 std::optional<std::int64_t> frame_of(std::string_view label) {
   constexpr std::string_view kStatic = " bytes (static)";
   if (!label.ends_with(kStatic)) return std::nullopt;
   label.remove_suffix(kStatic.size());
   const std::size_t before = label.rfind("\\n");
   if (before == std::string_view::npos) return std::nullopt;
-  label.remove_prefix(before + 2);
-  return parse_integer(label, 0, INT64_MAX);
+  const auto bytes = parse_integer(label.substr(before + 2), 0, INT32_MAX);
+  const std::string_view name = label.substr(0, label.find("\\n"));
+  if (!bytes || !has_structure(parameters_of(name))) return bytes;
+  return *bytes + kSplitStructure;
 }
 
 }  // namespace

@@ -17,6 +17,11 @@ namespace etch::cli {
 // the graph: twice the most that we have seen on any machine.
 inline constexpr std::int64_t kLibraryStack = 128;
 
+// What gcc leaves out of the frame of a function that takes a structure partly in registers, partly
+// on the stack: the part in registers, at most 3 words of 32-bit Arm, aligned. Counted for every
+// function that takes a structure.
+inline constexpr std::int64_t kSplitStructure = 16;
+
 class CallGraph {
  public:
   // Adds the text of one .ci file.

@@ -56,6 +56,25 @@ TEST(StackUse, TakesTheFramesOfFunctionsInAssemblyFromWhoWroteThem) {
   EXPECT_EQ(naked.deepest("run"), 24 + 4 + 200);
 }
 
+TEST(StackUse, CountsWhatGccLeavesOutWhereAFunctionTakesAStructure) {
+  const auto deepest = [](std::string_view name) {
+    CallGraph graph;
+    graph.add("node: { title: \"f\" label: \"" + std::string(name) +
+              "\\nf.h:1:6\\n8 bytes (static)\" }\n");
+    return graph.deepest("f");
+  };
+  for (const char* none : {"void f()", "int32_t f(const Shape&, int32_t, float)",
+                           "void f(const T*, int32_t) [with T = Row; Map = rt::g(Row)]",
+                           "g<rt::f(Row)::<lambda(Row)> >(const float (&)[4], ptrdiff_t)", "f"}) {
+    EXPECT_EQ(deepest(none), 8) << none;
+  }
+  for (const char* one :
+       {"void f(Row)", "void f(const Shape&, RowOf<float>, int32_t)",
+        "void f(float*, Row) [with A = B]", "void f(int32_t, f()::<lambda(int32_t)>)"}) {
+    EXPECT_EQ(deepest(one), 8 + kSplitStructure) << one;
+  }
+}
+
 TEST(StackUse, HasNoBoundWhereSomethingIsNotKnown) {
   EXPECT_EQ(graph({}).deepest("run"), std::nullopt) << "no frame of step";
   EXPECT_EQ(graph({}).deepest("nobody"), std::nullopt);
