@@ -14,12 +14,18 @@
 namespace etch {
 namespace rt {
 
-constexpr int kTransposeTile = 64;   // rows and columns
-constexpr int kTransposeLeast = 16;  // fewer are left to the tile before
+constexpr int kTransposeTile = 64;                   // rows and columns
+constexpr int kTransposeLeast = kTransposeTile / 4;  // fewer are left to the tile before
 
-// How many of `left` rows or columns the next tile takes.
-static inline int transpose_part(int left) {
-  return left < kTransposeTile + kTransposeLeast ? left : kTransposeTile;
+// Calls body(i, j, height, width) for tiles that cover all rows and columns: of `tile` of each, the
+// last of up to a quarter more.
+template <int tile, class Body>
+static inline void for_tiles(int rows, int columns, Body body) {
+  const auto part = [](int left) { return left < tile + tile / 4 ? left : tile; };
+  for (int i = 0; i < rows; i += part(rows - i)) {
+    for (int j = 0; j < columns; j += part(columns - j))
+      body(i, j, part(rows - i), part(columns - j));
+  }
 }
 
 // Row i, `i` less than `rows`, of `columns` bytes at x + i * x_row becomes a column of y, whose
@@ -270,27 +276,25 @@ static inline void transpose_bytes(const uint8_t* x, ptrdiff_t x_row, uint8_t* y
     return transpose_rest(x + 2 * done, 2, y + done, y_row, rows - done, 2, flip);
   }
 #endif
-  for (int i = 0, height = 0; i < rows; i += height) {
-    height = transpose_part(rows - i);
-    for (int j = 0, width = 0; j < columns; j += width) {
-      width = transpose_part(columns - j);
-      transpose_tile(x + i * x_row + j, x_row, y + j * y_row + i, y_row, height, width, flip);
-    }
-  }
+  for_tiles<kTransposeTile>(rows, columns, [=](int i, int j, int height, int width) {
+    transpose_tile(x + i * x_row + j, x_row, y + j * y_row + i, y_row, height, width, flip);
+  });
 }
 
-// Elements of 4 bytes, one by one; x_row and y_row are in bytes.
-static inline void transpose_single_words(const uint8_t* x, ptrdiff_t x_row, uint8_t* y,
-                                          ptrdiff_t y_row, int rows, int columns) {
+// Elements of `size` bytes, one by one; x_row and y_row are in bytes.
+template <int size>
+static inline void transpose_single(const uint8_t* x, ptrdiff_t x_row, uint8_t* y, ptrdiff_t y_row,
+                                    int rows, int columns) {
   if (x_row > y_row) {
     for (int i = 0; i < rows; ++i) {
       for (int j = 0; j < columns; ++j)
-        ETCH_MEMCPY(y + j * y_row + 4 * i, x + i * x_row + 4 * j, 4);
+        ETCH_MEMCPY(y + j * y_row + size * i, x + i * x_row + size * j, size);
     }
     return;
   }
   for (int j = 0; j < columns; ++j) {
-    for (int i = 0; i < rows; ++i) ETCH_MEMCPY(y + j * y_row + 4 * i, x + i * x_row + 4 * j, 4);
+    for (int i = 0; i < rows; ++i)
+      ETCH_MEMCPY(y + j * y_row + size * i, x + i * x_row + size * j, size);
   }
 }
 
@@ -400,7 +404,7 @@ static inline int transpose_few(const uint8_t* x, ptrdiff_t x_row, uint8_t* y, p
 
 static inline void transpose_word_tile(const uint8_t* x, ptrdiff_t x_row, uint8_t* y,
                                        ptrdiff_t y_row, int rows, int columns) {
-  if (rows < 4 || columns < 4) return transpose_single_words(x, x_row, y, y_row, rows, columns);
+  if (rows < 4 || columns < 4) return transpose_single<4>(x, x_row, y, y_row, rows, columns);
 #if defined(__AVX__)
   if (rows >= 8) {
     for_blocks(rows, columns, 8, 4, x_row > y_row, [=](int i, int j) {
@@ -416,7 +420,7 @@ static inline void transpose_word_tile(const uint8_t* x, ptrdiff_t x_row, uint8_
 #else
 static inline void transpose_word_tile(const uint8_t* x, ptrdiff_t x_row, uint8_t* y,
                                        ptrdiff_t y_row, int rows, int columns) {
-  transpose_single_words(x, x_row, y, y_row, rows, columns);
+  transpose_single<4>(x, x_row, y, y_row, rows, columns);
 }
 #endif
 
@@ -428,21 +432,16 @@ static inline void transpose_words(const uint8_t* x, ptrdiff_t x_row, uint8_t* y
   if ((few == 2 || few == 3) && many >= 8 && x_row >= 8) {
     const int done = transpose_few(x, x_row, y, y_row, rows, columns);
     if (rows == few) {
-      transpose_single_words(x + 4 * done, x_row, y + done * y_row, y_row, rows, columns - done);
+      transpose_single<4>(x + 4 * done, x_row, y + done * y_row, y_row, rows, columns - done);
     } else {
-      transpose_single_words(x + done * x_row, x_row, y + 4 * done, y_row, rows - done, columns);
+      transpose_single<4>(x + done * x_row, x_row, y + 4 * done, y_row, rows - done, columns);
     }
     return;
   }
 #endif
-  for (int i = 0, height = 0; i < rows; i += height) {
-    height = transpose_part(rows - i);
-    for (int j = 0, width = 0; j < columns; j += width) {
-      width = transpose_part(columns - j);
-      transpose_word_tile(x + i * x_row + 4 * j, x_row, y + j * y_row + 4 * i, y_row, height,
-                          width);
-    }
-  }
+  for_tiles<kTransposeTile>(rows, columns, [=](int i, int j, int height, int width) {
+    transpose_word_tile(x + i * x_row + 4 * j, x_row, y + j * y_row + 4 * i, y_row, height, width);
+  });
 }
 
 }  // namespace rt

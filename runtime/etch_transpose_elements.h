@@ -13,23 +13,6 @@
 namespace etch {
 namespace rt {
 
-// Elements of `size` bytes, one by one; x_row and y_row are in bytes.
-template <int size>
-static inline void transpose_single(const uint8_t* x, ptrdiff_t x_row, uint8_t* y, ptrdiff_t y_row,
-                                    int rows, int columns) {
-  if (x_row > y_row) {
-    for (int i = 0; i < rows; ++i) {
-      for (int j = 0; j < columns; ++j)
-        ETCH_MEMCPY(y + j * y_row + size * i, x + i * x_row + size * j, size);
-    }
-    return;
-  }
-  for (int j = 0; j < columns; ++j) {
-    for (int i = 0; i < rows; ++i)
-      ETCH_MEMCPY(y + j * y_row + size * i, x + i * x_row + size * j, size);
-  }
-}
-
 #if defined(ETCH_TRANSPOSE_REGISTERS)
 // ---- elements of 2 bytes ----
 
@@ -166,28 +149,19 @@ static inline void transpose_pairs(const uint8_t* x, ptrdiff_t x_row, uint8_t* y
     return transpose_single<2>(x + 2 * done, x_row, y + done * y_row, y_row, rows, columns - done);
   }
 #endif
-  for (int i = 0, height = 0; i < rows; i += height) {
-    height = transpose_part(rows - i);
-    for (int j = 0, width = 0; j < columns; j += width) {
-      width = transpose_part(columns - j);
-      transpose_tile_of_pairs(x + i * x_row + 2 * j, x_row, y + j * y_row + 2 * i, y_row, height,
-                              width);
-    }
-  }
+  for_tiles<kTransposeTile>(rows, columns, [=](int i, int j, int height, int width) {
+    transpose_tile_of_pairs(x + i * x_row + 2 * j, x_row, y + j * y_row + 2 * i, y_row, height,
+                            width);
+  });
 }
 
-// The same with elements of 8 bytes.
+// The same with elements of 8 bytes, of which fewer are in a cache beside their copies.
 static inline void transpose_longs(const uint8_t* x, ptrdiff_t x_row, uint8_t* y, ptrdiff_t y_row,
                                    int rows, int columns) {
-  constexpr int kTile = 32;  // rows and columns: more would not be in the cache with their copies
-  for (int i = 0, height = 0; i < rows; i += height) {
-    height = rows - i < kTile ? rows - i : kTile;
-    for (int j = 0, width = 0; j < columns; j += width) {
-      width = columns - j < kTile ? columns - j : kTile;
-      transpose_tile_of_longs(x + i * x_row + 8 * j, x_row, y + j * y_row + 8 * i, y_row, height,
-                              width);
-    }
-  }
+  for_tiles<kTransposeTile / 2>(rows, columns, [=](int i, int j, int height, int width) {
+    transpose_tile_of_longs(x + i * x_row + 8 * j, x_row, y + j * y_row + 8 * i, y_row, height,
+                            width);
+  });
 }
 
 }  // namespace rt
