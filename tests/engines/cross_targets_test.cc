@@ -17,7 +17,6 @@
 
 #include "compiler/base/text.h"
 #include "compiler/emit/emit.h"
-#include "compiler/host/data_set.h"
 #include "compiler/host/elf_file.h"
 #include "compiler/host/network.h"
 #include "compiler/host/process.h"
@@ -52,16 +51,7 @@ using cli::Verbosity;
 
 const fs::path kDigits = source_dir() + "/examples/digits/model.onnx";
 
-Case digits() {
-  Sink sink;
-  Case out{"digits", read_file(kDigits.string(), 1 << 20, "", sink).value_or(""), {}};
-  const std::unique_ptr<Program> program = compiled(out, "scalar");
-  Reporter reporter(Verbosity::kQuiet);
-  out.inputs =
-      cli::read_inputs(kDigits.parent_path() / "test_data_set_0", program->inputs, reporter)
-          .value_or(std::vector<Tensor>());
-  return out;
-}
+Case digits() { return case_of_file(kDigits); }
 
 // A network of several layers, and single nodes with integer and float results.
 std::vector<Case> cases() {

@@ -5,13 +5,10 @@
 // take part if they are there.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <chrono>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <memory>
-#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -19,14 +16,11 @@
 #include "compiler/base/embedded.h"
 #include "compiler/base/text.h"
 #include "compiler/emit/emit.h"
-#include "compiler/host/data_set.h"
 #include "compiler/host/elf_file.h"
 #include "compiler/host/harness.h"
 #include "compiler/host/network.h"
 #include "compiler/host/process.h"
-#include "compiler/host/stack_use.h"
 #include "compiler/host/toolchain.h"
-#include "compiler/import/file.h"
 #include "compiler/targets/targets.h"
 #include "tests/support/agreement.h"
 #include "tests/support/cases.h"
@@ -47,26 +41,8 @@ using cli::Verbosity;
 
 const fs::path kSource = source_dir();
 const fs::path kDigits = kSource / "examples/digits/model.onnx";
-const fs::path kShared = kSource / "../shared/models/nets";
 
-std::string file_text(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
-
-// A model with its first test data.
-Case recorded(const fs::path& model) {
-  Case out{model.parent_path().filename().string(), file_text(model), {}};
-  Reporter reporter(Verbosity::kQuiet);
-  if (const auto program = compiled(out, "scalar")) {
-    out.inputs =
-        cli::read_inputs(model.parent_path() / "test_data_set_0", program->inputs, reporter)
-            .value_or(std::vector<Tensor>());
-  }
-  return out;
-}
-
-Case digits() { return recorded(kDigits); }
+Case digits() { return case_of_file(kDigits); }
 
 const IsaTraits& cortex_m4() { return *find_target("cortex-m4"); }
 
@@ -164,7 +140,7 @@ class FirmwareImage : public testing::Test {
   std::string outputs(std::size_t count, const std::string& folder = "sample") const {
     std::string out;
     for (std::size_t i = 0; i < count; ++i) {
-      out += file_text(path(cat(folder, "/output_", i, ".bin")));
+      out += contents_of(path(cat(folder, "/output_", i, ".bin")));
     }
     return out;
   }
@@ -186,7 +162,7 @@ class FirmwareImage : public testing::Test {
   }
 
   std::uint64_t address_of(std::string_view symbol) const {
-    const std::string bytes = file_text(path("program"));
+    const std::string bytes = contents_of(path("program"));
     for (const cli::ElfSymbol& each : cli::read_elf(bytes).symbols) {
       if (each.name == symbol) return each.value;
     }
@@ -309,7 +285,7 @@ TEST_F(FirmwareImage, BeginsWithWhatResetWrites) {
 // The first block of the manual in this language that has `word` in it: the tests here run what the
 // manual shows.
 std::string example_in_manual(const std::string& language, const std::string& word) {
-  const std::string text = file_text(kSource / "docs/firmware.md");
+  const std::string text = contents_of(kSource / "docs/firmware.md");
   const std::string start = cat("```", language, "\n");
   for (std::size_t at = text.find(start); at != std::string::npos; at = text.find(start, at)) {
     at += start.size();
@@ -336,7 +312,7 @@ TEST_F(FirmwareImage, HasItsWeightsInTheSectionThatTheUserNames) {
     link({"-T", "section.ld"});
     expect_exact(each, run(each.inputs));
     int arrays = 0;
-    const std::string bytes = file_text(path("program"));
+    const std::string bytes = contents_of(path("program"));
     for (const cli::ElfSymbol& symbol : cli::read_elf(bytes).symbols) {
       const bool constant = symbol.name.starts_with("_ZN6digits5steps") && !symbol.is_function;
       if (!constant || symbol.size == 0) continue;
@@ -384,124 +360,6 @@ TEST_F(FirmwareImage, LinksAFileOfWeightsWhereTheScriptOfTheManualSays) {
   expect_exact(each, run(each.inputs));
   EXPECT_EQ(address_of("digits_weights") % 64, 0U);
 }
-
-// ---- what images hold, and their stack ----
-
-// Its functions have more arguments than registers hold. GCC counts no frame for a structure that
-// it passes partly in registers, partly on the stack. Windows take more of the stack than rows of a
-// matrix, in the same functions.
-Case products_of_floats() {
-  ModelBuilder model;
-  model.input("x", DType::kF32, {4, 16}).input("image", DType::kF32, {1, 4, 6, 6});
-  model.initializer("w", f32({16, 16}, std::vector<float>(256, 2)))
-      .initializer("v", f32({8, 4, 3, 3}, std::vector<float>(288, 2)));
-  model.node("MatMul", {"x", "w"}, {"y"}).output("y");
-  model.node("Conv", {"image", "v"}, {"z"}).output("z");
-  return {"products_of_floats",
-          model.bytes(),
-          {f32({4, 16}, std::vector<float>(64, 1)), f32({1, 4, 6, 6}, std::vector<float>(144, 1))}};
-}
-
-std::vector<Case> networks_here() {
-  std::vector<Case> out = {digits(), products_of_floats()};
-  for (const char* name : {"mlperftiny_ic_resnet8_qdq", "mlperftiny_kws_dscnn_qdq"}) {
-    const fs::path model = kShared / name / "model.onnx";
-    if (fs::exists(model)) out.push_back(recorded(model));
-  }
-  return out;
-}
-
-class FirmwareTarget : public testing::TestWithParam<::etch::CrossTarget> {
- protected:
-  void SetUp() override {
-    const std::string missing = cli::status_of(*GetParam().isa).missing;
-    if (!missing.empty()) GTEST_SKIP() << missing;
-  }
-};
-
-// Nothing but the network's own functions, and what compilers call for arithmetic.
-void expect_only_arithmetic(const std::vector<fs::path>& objects) {
-  std::set<std::string> own;
-  std::set<std::string> needed;
-  int networks = 0;
-  for (const fs::path& object : objects) {
-    if (object.filename().string().find("network") != 0) continue;
-    ++networks;
-    const std::string bytes = file_text(object);
-    const cli::ElfFile elf = cli::read_elf(bytes);
-    for (const cli::ElfSymbol& symbol : elf.symbols) {
-      if (symbol.name.empty()) continue;
-      (symbol.is_defined ? own : needed).emplace(symbol.name);
-    }
-    for (const cli::ElfSection& section : elf.sections) {
-      constexpr std::uint64_t kWritten = 3;  // SHF_WRITE and SHF_ALLOC
-      EXPECT_FALSE((section.flags & kWritten) == kWritten && section.size > 0)
-          << object << " has " << section.size << " bytes of variables";
-    }
-  }
-  EXPECT_GT(networks, 1);
-  for (const std::string& symbol : needed) {
-    EXPECT_TRUE(own.count(symbol) == 1 || cli::is_library_function(symbol)) << symbol;
-  }
-}
-
-// The whole image, with the harness around the network.
-void expect_no_library(const fs::path& image) {
-  constexpr std::string_view kForbidden[] = {
-      "malloc", "free",   "calloc", "realloc", "_sbrk",  "abort",  "exit",      "__cxa_", "_Unwind",
-      "_Zn",    "_Zd",    "__gxx",  "expf",    "exp",    "logf",   "powf",      "sinf",   "tanhf",
-      "roundf", "lrintf", "sqrtf",  "rintf",   "floorf", "printf", "_malloc_r", "__errno"};
-  const std::string bytes = file_text(image);
-  int functions = 0;
-  for (const cli::ElfSymbol& symbol : cli::read_elf(bytes).symbols) {
-    if (!symbol.is_function) continue;
-    ++functions;
-    for (const std::string_view name : kForbidden) {
-      const bool prefix = name.starts_with("_");
-      EXPECT_FALSE(prefix ? symbol.name.starts_with(name) : symbol.name == name) << symbol.name;
-    }
-  }
-  EXPECT_GT(functions, 3);
-}
-
-TEST_P(FirmwareTarget, HoldsNothingOfALibraryAndKeepsToItsStack) {
-  for (const Case& each : networks_here()) {
-    SCOPED_TRACE(each.name);
-    Reporter reporter(Verbosity::kQuiet);
-    testing::internal::CaptureStderr();
-    const auto network = Network::build(compiled(each, GetParam().isa->name, RequantizeMode::kAuto),
-                                        Timing::kNone, {}, reporter);
-    const auto outputs = network == nullptr ? std::nullopt : network->run({each.inputs}, reporter);
-    const std::string said = testing::internal::GetCapturedStderr();
-    if (!outputs) {
-      EXPECT_EQ(reporter.exit_code(), cli::ExitCode::kRefused) << said;  // too large for the board
-      EXPECT_GT(each.model.size(), std::size_t{20000});
-      continue;
-    }
-    expect_only_arithmetic(network->objects());
-    expect_no_library(network->objects().front().parent_path() / "program");
-    const std::optional<Network::Stack> stack = network->stack();
-    ASSERT_TRUE(stack && stack->bound && stack->bound_of_call);
-    EXPECT_GT(stack->used, 0);
-    EXPECT_LE(stack->used, *stack->bound_of_call);
-    EXPECT_LE(*stack->bound, *stack->bound_of_call + 8);  // the wrapper for C has a frame too
-    // The way without Helium is not taken here.
-    const int apart = GetParam().isa->assembly == Assembly::kMve ? 256 : 64;
-    EXPECT_LE(*stack->bound_of_call, stack->used + cli::kLibraryStack + apart) << "is far off";
-    RecordProperty(each.name, cat(stack->used, " of ", *stack->bound));
-  }
-}
-
-std::vector<::etch::CrossTarget> firmware_targets() {
-  std::vector<::etch::CrossTarget> out;
-  for (const ::etch::CrossTarget& target : cross_targets()) {
-    if (target.machine->kind == Machine::Kind::kFirmware) out.push_back(target);
-  }
-  return out;
-}
-
-INSTANTIATE_TEST_SUITE_P(Targets, FirmwareTarget, testing::ValuesIn(firmware_targets()),
-                         [](const auto& each) { return folder_of_target(each.param.isa->name); });
 
 }  // namespace
 }  // namespace etch

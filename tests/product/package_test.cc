@@ -11,7 +11,6 @@
 #include <chrono>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -19,7 +18,6 @@
 
 #include "compiler/base/text.h"
 #include "compiler/emit/output_folder.h"
-#include "compiler/host/data_set.h"
 #include "compiler/host/elf_file.h"
 #include "compiler/host/harness.h"
 #include "compiler/host/process.h"
@@ -39,11 +37,6 @@ using cli::ProcessResult;
 
 const fs::path kSource = source_dir();
 const fs::path kDigits = kSource / "examples/digits/model.onnx";
-
-std::string file_text(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
-}
 
 std::string bytes_of_all(const std::vector<Tensor>& tensors) {
   std::string out;
@@ -75,11 +68,7 @@ class Package : public testing::Test {
     std::string pattern = (fs::temp_directory_path() / "etch-package-XXXXXX").string();
     ASSERT_NE(mkdtemp(pattern.data()), nullptr);
     root_ = pattern;
-    digits_ = {"digits", file_text(kDigits), {}};
-    cli::Reporter reporter(cli::Verbosity::kQuiet);
-    digits_.inputs = cli::read_inputs(kDigits.parent_path() / "test_data_set_0",
-                                      compiled(digits_, "scalar")->inputs, reporter)
-                         .value_or(std::vector<Tensor>());
+    digits_ = case_of_file(kDigits);
     write("app.cpp", kApp);
     write("input", bytes_of_all(digits_.inputs));
   }
@@ -123,8 +112,8 @@ class Package : public testing::Test {
     expect_success(configure);
     expect_success({"cmake", "--build", "build"});
     expect_success({"./build/app"});
-    EXPECT_EQ(file_text(root_ / "output"), bytes_of_all(reference_outputs(digits_)));
-    EXPECT_FALSE(file_text(root_ / "output").empty());
+    EXPECT_EQ(contents_of(root_ / "output"), bytes_of_all(reference_outputs(digits_)));
+    EXPECT_FALSE(contents_of(root_ / "output").empty());
   }
 
   // Whether a Python with this module is here.
@@ -163,13 +152,13 @@ TEST_F(Package, IsOneTreeForAllForms) {
   }
   for (const std::string& path : paths) EXPECT_FALSE(path.ends_with(".cc")) << path;
   // The report lists them all, so that the folder can be replaced.
-  const std::string report = file_text(root_ / "net/report.json");
+  const std::string report = contents_of(root_ / "net/report.json");
   for (const std::string& path : paths) {
     const bool itself = path.starts_with("report.");
     EXPECT_TRUE(itself || report.find(cat('"', path, '"')) != std::string::npos) << path;
   }
   make("scalar");
-  EXPECT_EQ(file_text(root_ / "net/README.md").find("digits"), 2U);
+  EXPECT_EQ(contents_of(root_ / "net/README.md").find("digits"), 2U);
 }
 
 TEST_F(Package, WeightsThatAreProgrammedApartStayOutsideOfTheCode) {
@@ -213,7 +202,7 @@ TEST_F(Package, IsALibraryForCMakeOnACortexM4) {
   expect_success(link);
   write("sample/input_0.bin", bytes_of_all(digits_.inputs));
   expect_success(cli::command_to_run(toolchain, root_ / "image", {"run", "sample"}));
-  EXPECT_EQ(file_text(root_ / "sample/output_0.bin"), bytes_of_all(reference_outputs(digits_)));
+  EXPECT_EQ(contents_of(root_ / "sample/output_0.bin"), bytes_of_all(reference_outputs(digits_)));
 }
 
 // ---- with stand-ins ----
@@ -283,7 +272,7 @@ TEST_F(Package, IsAModuleOfZephyr) {
   write("CMakeLists.txt", kZephyr);
   expect_success({"cmake", "-S", ".", "-B", "without"});
   expect_app_is_exact({"-DCONFIG_ETCH_DIGITS=y"});
-  const std::string kconfig = file_text(root_ / "net/zephyr/Kconfig");
+  const std::string kconfig = contents_of(root_ / "net/zephyr/Kconfig");
   EXPECT_NE(kconfig.find("\nconfig ETCH_DIGITS\n\tbool \"Network digits"), std::string::npos)
       << kconfig;
   if (!has_python("yaml")) GTEST_SKIP() << "no PyYAML to read module.yml with";
@@ -307,7 +296,7 @@ TEST_F(Package, HasADescriptionForCmsisPack) {
       const std::string pdsc = cat("net/Etch.", name, ".pdsc");
       expect_success(
           {"xmllint", "--noout", "--schema", (kSource / "tests/data/pdsc.xsd").string(), pdsc});
-      const std::string text = file_text(root_ / pdsc);
+      const std::string text = contents_of(root_ / pdsc);
       for (const OutputFile& file : files) {
         if (!file.path.ends_with(".cpp")) continue;
         EXPECT_NE(text.find(cat("\"sourceCpp\" name=\"", file.path, "\"")), std::string::npos)
@@ -321,7 +310,7 @@ TEST_F(Package, HasADescriptionForCmsisPack) {
 TEST_F(Package, TheRulesForCmsisPackRefuseWhatIsWrong) {
   if (cli::find_program("xmllint").empty()) GTEST_SKIP() << "no xmllint (libxml2-utils)";
   make("cortex-m4");
-  const std::string good = file_text(root_ / "net/Etch.digits.pdsc");
+  const std::string good = contents_of(root_ / "net/Etch.digits.pdsc");
   const std::pair<const char*, const char*> wrongs[] = {
       {"<vendor>Etch<", "<vendor>Etch 1<"},
       {"Dcore=\"Cortex-M4\"", "Dcore=\"Cortex-M99\""},
@@ -345,7 +334,8 @@ TEST_F(Package, HasAManifestForPlatformIo) {
   for (const auto& [name, slug] :
        {std::pair("digits", "etch-digits"), std::pair("A_b_", "etch-a-b")}) {
     make("cortex-m4", name);
-    const auto json = nlohmann::json::parse(file_text(root_ / "net/library.json"), nullptr, false);
+    const auto json =
+        nlohmann::json::parse(contents_of(root_ / "net/library.json"), nullptr, false);
     ASSERT_TRUE(json.is_object());
     EXPECT_EQ(json["name"], slug);
     EXPECT_EQ(json["license"], "MIT-0");
@@ -354,13 +344,13 @@ TEST_F(Package, HasAManifestForPlatformIo) {
     EXPECT_EQ(json["build"]["flags"], "-std=gnu++17");
   }
   make("aarch64-dotprod");
-  const auto json = nlohmann::json::parse(file_text(root_ / "net/library.json"));
+  const auto json = nlohmann::json::parse(contents_of(root_ / "net/library.json"));
   EXPECT_EQ(json["build"]["flags"], "-std=gnu++17 -march=armv8.2-a+dotprod");
 }
 
 TEST_F(Package, HasTheFieldsThatArduinoDemands) {
   make("cortex-m4");
-  const std::string text = file_text(root_ / "net/library.properties");
+  const std::string text = contents_of(root_ / "net/library.properties");
   for (const char* field : {"name=Etch digits\n", "\nversion=", "\nauthor=", "\nmaintainer=",
                             "\nsentence=", "\nparagraph=", "\ncategory=Data Processing\n",
                             "\nurl=", "\narchitectures=", "\nincludes=digits.h\n"}) {
@@ -401,9 +391,9 @@ TEST_F(Package, IsALibraryForArduinoWithASketch) {
   make("scalar");
   const std::vector<fs::path> objects = compile_all({"g++"}, root_);
   write("Arduino.h", kArduino);
-  write("sketch.cpp",
-        cat("#include \"Arduino.h\"\n", file_text(root_ / "net/examples/run_digits/run_digits.ino"),
-            "int main() {\n  setup();\n  loop();\n}\n"));
+  write("sketch.cpp", cat("#include \"Arduino.h\"\n",
+                          contents_of(root_ / "net/examples/run_digits/run_digits.ino"),
+                          "int main() {\n  setup();\n  loop();\n}\n"));
   std::vector<std::string> command = {"g++",     "-Wall",     "-Wextra",
                                       "-Werror", "-Inet/src", "sketch.cpp"};
   for (const fs::path& object : objects) command.push_back(object.string());
@@ -430,7 +420,7 @@ TEST_F(Package, CompilesForACortexM4AndForThisMachine) {
       root_);
   bool found = false;
   for (const fs::path& object : objects) {
-    const std::string bytes = file_text(object);
+    const std::string bytes = contents_of(object);
     for (const cli::ElfSymbol& symbol : cli::read_elf(bytes).symbols) {
       found = found || (symbol.name == "digits_run" && symbol.is_defined);
     }
@@ -445,7 +435,7 @@ TEST_F(Package, IsNothingForACpuThatLacksTheInstructions) {
   for (const char* target : names) {
     make(target);
     for (const fs::path& object : compile_all({"g++"}, root_)) {
-      const std::string bytes = file_text(object);
+      const std::string bytes = contents_of(object);
       for (const cli::ElfSymbol& symbol : cli::read_elf(bytes).symbols) {
         EXPECT_FALSE(symbol.is_defined && symbol.is_function) << target << " " << symbol.name;
       }

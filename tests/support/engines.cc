@@ -6,11 +6,13 @@
 #include <utility>
 
 #include "compiler/base/text.h"
+#include "compiler/host/data_set.h"
 #include "compiler/ops/evaluate.h"
 #include "compiler/passes/resolve.h"
 #include "compiler/program/tunable.h"
 #include "compiler/stage/native.h"
 #include "tests/support/model_builder.h"
+#include "tests/support/paths.h"
 
 namespace etch {
 
@@ -42,6 +44,17 @@ std::unique_ptr<Program> compiled(const Case& each, const CompileOptions& chosen
   if (program == nullptr)
     ADD_FAILURE() << each.name << " is refused on " << options.target << ":\n" << errors_of(sink);
   return program;
+}
+
+Case case_of_file(const std::filesystem::path& model) {
+  Case out{model.parent_path().filename().string(), contents_of(model), {}};
+  cli::Reporter reporter(cli::Verbosity::kQuiet);
+  if (const auto program = compiled(out, "scalar")) {
+    out.inputs =
+        cli::read_inputs(model.parent_path() / "test_data_set_0", program->inputs, reporter)
+            .value_or(std::vector<Tensor>());
+  }
+  return out;
 }
 
 Tuning candidate_tuning(const Program& program, std::size_t number, std::size_t most) {

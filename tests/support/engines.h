@@ -2,6 +2,7 @@
 // program's steps under the Native stage, and (tests/support/generated_batch.h) the compiled code.
 #pragma once
 
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -21,6 +22,9 @@ std::vector<Tensor> reference_outputs(const Case& each);
 std::unique_ptr<Program> compiled(const Case& each, std::string_view target,
                                   RequantizeMode requantize = RequantizeMode::kFloat);
 std::unique_ptr<Program> compiled(const Case& each, const CompileOptions& options);
+
+// The network in a file, with the inputs of its first test data beside it where there are any.
+Case case_of_file(const std::filesystem::path& model);
 
 // A tuning file that gives every convolution of the program the candidate of this number, of the
 // `most` that `etch tune` would try, or as much as there is of it.
