@@ -16,7 +16,7 @@ namespace etch {
 namespace rt {
 
 // Whether x is a matrix: one tap, on the last axis alone, all inside.
-static inline bool is_matrix(const FloatConvShape& s) {
+ETCH_INLINE bool is_matrix(const FloatConvShape& s) {
   const bool one_tap = s.axis[0].kernel == 1 && s.axis[1].kernel == 1 && s.axis[2].kernel == 1;
   const ConvAxis& a = s.axis[2];
   const bool inside = s.axis[0].pad == 0 && s.axis[1].pad == 0 && a.pad == 0 &&

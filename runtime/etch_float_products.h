@@ -106,10 +106,13 @@ ETCH_OWN_REGISTERS static void fpu_tile(const FloatConvShape& s, const FloatEnd&
   }
 }
 
-// Four columns of four rows of a matrix at a time: what windows have in common is computed once.
+// Four columns of four rows of a matrix at a time: what windows have in common is computed once. A
+// template, as what is below, so that nothing is left over where there is no matrix.
 template <class Steps>
 ETCH_OWN_REGISTERS static void fours_of_matrix(const FloatConvShape& s, const FloatEnd& end,
-                                               FloatRow row, int32_t rows, int32_t columns) {
+                                               const FloatRow& first, int32_t rows,
+                                               int32_t columns) {
+  FloatRow row = first;
   const ptrdiff_t x_pixel = next_input(s), y_pixel = next_output(s);
   for (; columns >= 4; columns -= 4, advance(row, 4, end, s.y_channel)) {
     FpuOperands operands{row.x, x_pixel, s.x_channel, row.w, row.width};
@@ -125,7 +128,8 @@ ETCH_OWN_REGISTERS static void fours_of_matrix(const FloatConvShape& s, const Fl
 // Eight columns of one row at a time.
 template <class Steps>
 ETCH_OWN_REGISTERS static void eights_of_matrix(const FloatConvShape& s, const FloatEnd& end,
-                                                FloatRow row, int32_t columns) {
+                                                const FloatRow& first, int32_t columns) {
+  FloatRow row = first;
   for (; columns >= 8; columns -= 8, advance(row, 8, end, s.y_channel)) {
     float sums[8];
     add_to_eight(sums, kNoSums, FpuOperands{row.x, 0, s.x_channel, row.w, row.width}, s.in);
@@ -345,7 +349,9 @@ static inline void rows_of_columns(const FloatConvShape& s, const FloatEnd& end,
 // What fours_of_matrix() of `fours` rows leaves over, and eights_of_matrix() of the others.
 template <class Steps>
 ETCH_OWN_REGISTERS static void rest_of_matrix(const FloatConvShape& s, const FloatEnd& end,
-                                              FloatRow row, int32_t fours, int32_t columns) {
+                                              const FloatRow& first, int32_t fours,
+                                              int32_t columns) {
+  FloatRow row = first;
   const int32_t rows = s.axis[2].out;
   advance(row, columns & ~7, end, s.y_channel);
   if ((columns & 4) != 0) {
@@ -419,148 +425,68 @@ static inline void border_in_columns(const FloatConvShape& s, const FloatEnd& en
   }
 }
 
-// ---- one column ----
-
-template <int lanes, int count>
-ETCH_INLINE void finish_rows(const Columns<lanes, count>& sums, const FloatEnd& end, const float* c,
-                             float* y, ptrdiff_t y_row) {
-  finish(sums.first, end, c, y, y_row);
-  if constexpr (count > 1)
-    finish_rows(sums.rest, end, c + lanes * end.c_column, y + lanes * y_row, y_row);
-}
-
-// `count` vectors of rows from `first` on, turned part by part. In `end` rows are columns.
-template <class Steps, int lanes, int count>
-static inline void column_rows(const FloatConvShape& s, const FloatEnd& end, const float* x,
-                               const float* w, const float* c, float* y, int32_t first) {
-  constexpr int32_t kRows = lanes * count, kPart = 32;
-  float part[static_cast<size_t>(kRows * kPart)];
-  const ptrdiff_t x_row = next_input(s);
-  const ptrdiff_t y_row = next_output(s);
-  Columns<lanes, count> sums;
-  clear(sums);
-  for (int32_t k = 0; k < s.in; k += kPart) {
-    const int32_t n = s.in - k < kPart ? s.in - k : kPart;
-    constexpr ptrdiff_t kSize = sizeof(float);
-    transpose_words(reinterpret_cast<const uint8_t*>(x + first * x_row + k), kSize * x_row,
-                    reinterpret_cast<uint8_t*>(part), kSize * kRows, kRows, n);
-    for (int32_t j = 0; j < n; ++j) add_scaled<Steps>(sums, w + k + j, part + j * kRows);
-  }
-  end_sums<Steps>(sums);
-  finish_rows(sums, end, c + first * end.c_column, y + first * y_row, y_row);
-}
-
-#if defined(__AVX__)
-struct FourFactors {  // each in all lanes
-  Floats<8> w0, w1, w2, w3;
-};
-
-// sums[j] += row j, of 4 elements, times w, in order.
-template <class Steps, int count>
-ETCH_INLINE void add_rows(Columns<8, count>& sums, const float* x, ptrdiff_t x_row,
-                          const FourFactors& w) {
-  const HalfBlock turned = columns_of_rows(x, x_row);
-  sums.first = Steps::add(sums.first, Floats<8>{turned.c0}, w.w0);
-  sums.first = Steps::add(sums.first, Floats<8>{turned.c1}, w.w1);
-  sums.first = Steps::add(sums.first, Floats<8>{turned.c2}, w.w2);
-  sums.first = Steps::add(sums.first, Floats<8>{turned.c3}, w.w3);
-  if constexpr (count > 1) add_rows<Steps>(sums.rest, x + 8 * x_row, x_row, w);
-}
-
-template <class Steps, int count>
-ETCH_INLINE void add_single(Columns<8, count>& sums, const float* x, ptrdiff_t x_row, float w) {
-  float each[8];
-  for (int i = 0; i < 8; ++i) each[i] = x[i * x_row];
-  sums.first = Steps::add(sums.first, load<8>(each), all_lanes<8>(w));
-  if constexpr (count > 1) add_single<Steps>(sums.rest, x + 8 * x_row, x_row, w);
-}
-
-// As column_rows() for vectors of 8, turned in registers. Few rows at a time, so that not too many
-// streams of memory run side by side.
-template <class Steps, int count>
-static inline void column_halves(const FloatConvShape& s, const FloatEnd& end, const float* x,
-                                 const float* w, const float* c, float* y, int32_t first) {
-  const ptrdiff_t x_row = next_input(s), y_row = next_output(s);
-  x += first * x_row;
-  Columns<8, count> sums;
-  clear(sums);
-  int32_t k = 0;
-  for (; k + 4 <= s.in; k += 4) {
-    const FourFactors each = {all_lanes<8>(w[k]), all_lanes<8>(w[k + 1]), all_lanes<8>(w[k + 2]),
-                              all_lanes<8>(w[k + 3])};
-    add_rows<Steps>(sums, x + k, x_row, each);
-  }
-  for (; k < s.in; ++k) add_single<Steps>(sums, x + k, x_row, w[k]);
-  end_sums<Steps>(sums);
-  finish_rows(sums, end, c + first * end.c_column, y + first * y_row, y_row);
-}
-#endif
-
-// Conv, ConvTranspose, and one pair of matrices of MatMul or Gemm; `w` is packed per group.
-template <class Steps = Separate>
-static inline void float_conv(const FloatConvShape& s, const FloatEnd& end, const float* x,
-                              const float* w, const float* c, float* y) {
+// Calls body(row, columns) for the columns of each panel, in every group of every image.
+template <class Body>
+ETCH_INLINE void for_each_panel(const FloatConvShape& s, const FloatEnd& end, const float* x,
+                                const float* w, const float* c, float* y, Body body) {
   const int32_t taps = s.axis[0].kernel * s.axis[1].kernel * s.axis[2].kernel;
   const ptrdiff_t depth = static_cast<ptrdiff_t>(taps) * s.in;
   const int32_t panel = s.panel != 0 ? s.panel : kPanel, most = panel < kPanel ? panel : kPanel;
-  const Interior interior = interior_of(s.axis[s.along], s.transposed);
   for (int32_t n = 0; n < s.batch; ++n) {
     for (int32_t g = 0; g < s.group; ++g) {
       for (int32_t first = 0; first < s.out; first += most) {
-        int32_t columns = s.out - first < most ? s.out - first : most;
+        const int32_t columns = s.out - first < most ? s.out - first : most;
         const int32_t before = first % panel;  // in the panel
         const int32_t width = s.out - first + before < panel ? s.out - first + before : panel;
         const ptrdiff_t column = static_cast<ptrdiff_t>(g) * s.out + first;
         const float* const panel_w = w + (column - before) * depth + before;
-        FloatRow row{x + n * s.x_image + g * s.in * s.x_channel, panel_w, width,
-                     c + column * end.c_column, y + n * s.y_image + column * s.y_channel};
-        if constexpr (kFloatLanes == 8) {
-          if (is_matrix(s) && is_near(s, row))
-            columns = matrix_columns<Steps, 8>(s, end, row, columns);
-        }
-        if (columns == 0) continue;
-#if defined(ETCH_FPU_TILES)
-        if (!is_fused(Steps()) && is_matrix(s) && is_plain(end, s.y_channel)) {
-          rows_of_matrix<Steps>(s, end, row, columns);
-          continue;
-        }
-#endif
-        if (has_turned_border(s, end, interior)) {
-          rows_inside<Steps>(s, end, row, interior, columns);
-          border_in_columns<Steps>(s, end, row, interior, columns);
-        } else {
-          rows_of_tiles<Steps>(s, end, row, interior, columns);
-        }
+        body(FloatRow{x + n * s.x_image + g * s.in * s.x_channel, panel_w, width,
+                      c + column * end.c_column, y + n * s.y_image + column * s.y_channel},
+             columns);
       }
     }
   }
 }
 
-// The product of a matrix with contiguous rows and one column: lanes are rows. The last vector
-// takes some of them twice. Without vectors, as float_conv() has it.
-template <class Steps = Separate>
-static inline void float_column(const FloatConvShape& s, const FloatEnd& end, const float* x,
-                                const float* w, const float* c, float* y) {
-  constexpr int kLanes = kFloatLanes;
-  if constexpr (kLanes == 1) return float_conv<Steps>(s, end, x, w, c, y);
-  const FloatEnd turned = {end.alpha, end.beta, 0, end.c_row, end.relu, end.most};
-  const int32_t rows = s.axis[s.along].out;
-  int32_t at = 0;
-#if defined(__AVX__)
-  for (; rows - at >= 16; at += 16) column_halves<Steps, 2>(s, turned, x, w, c, y, at);
-  for (; rows - at >= 8; at += 8) column_halves<Steps, 1>(s, turned, x, w, c, y, at);
-  if (at < rows && rows >= 8) return column_halves<Steps, 1>(s, turned, x, w, c, y, rows - 8);
-#else
-  for (; rows - at >= 4 * kLanes; at += 4 * kLanes)
-    column_rows<Steps, kLanes, 4>(s, turned, x, w, c, y, at);
-  for (; rows - at >= kLanes; at += kLanes)
-    column_rows<Steps, kLanes, 1>(s, turned, x, w, c, y, at);
-  if (at < rows && rows >= kLanes) {
-    column_rows<Steps, kLanes, 1>(s, turned, x, w, c, y, rows - kLanes);
-    return;
-  }
+template <class Steps>
+static inline void float_windows(const FloatConvShape& s, const FloatEnd& end, const float* x,
+                                 const float* w, const float* c, float* y) {
+  const Interior interior = interior_of(s.axis[s.along], s.transposed);
+  for_each_panel(s, end, x, w, c, y, [&](FloatRow row, int32_t columns) {
+    if constexpr (kFloatLanes == 8) {
+      if (is_matrix(s) && is_near(s, row)) columns = matrix_columns<Steps, 8>(s, end, row, columns);
+    }
+    if (columns == 0) return;
+    if (has_turned_border(s, end, interior)) {
+      rows_inside<Steps>(s, end, row, interior, columns);
+      border_in_columns<Steps>(s, end, row, interior, columns);
+    } else {
+      rows_of_tiles<Steps>(s, end, row, interior, columns);
+    }
+  });
+}
+
+#if defined(ETCH_FPU_TILES)
+template <class Steps>
+ETCH_OWN_REGISTERS static void float_rows(const FloatConvShape& s, const FloatEnd& end,
+                                          const float* x, const float* w, const float* c,
+                                          float* y) {
+  for_each_panel(s, end, x, w, c, y, [&](const FloatRow& row, int32_t columns) {
+    rows_of_matrix<Steps>(s, end, row, columns);
+  });
+}
 #endif
-  for (; at < rows; ++at) column_rows<Steps, 1, 1>(s, turned, x, w, c, y, at);
+
+// Conv, ConvTranspose, and one pair of matrices of MatMul or Gemm; `w` is packed per group. In
+// line, so that an image has no windows where constants say that there are none.
+template <class Steps = Separate>
+ETCH_INLINE void float_conv(const FloatConvShape& s, const FloatEnd& end, const float* x,
+                            const float* w, const float* c, float* y) {
+#if defined(ETCH_FPU_TILES)
+  if (!is_fused(Steps()) && is_matrix(s) && is_plain(end, s.y_channel))
+    return float_rows<Steps>(s, end, x, w, c, y);
+#endif
+  float_windows<Steps>(s, end, x, w, c, y);
 }
 
 }  // namespace rt

@@ -7,6 +7,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "runtime/etch_float_column.h"
+
 namespace etch::rt {
 namespace {
 

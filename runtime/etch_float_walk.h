@@ -18,7 +18,7 @@ namespace rt {
 // on axis `along`, 1 or 2. `panel` is the columns of a panel where that is not kPanel but
 // kNarrowPanel, a multiple or all of them: 0 stands for kPanel.
 struct FloatConvShape {
-  bool transposed;
+  int32_t transposed;  // 0 or 1: g++ 12 does not see what a bool of a constant structure is
   int32_t batch, group, in, out;  // in and out: channels per group
   ptrdiff_t x_image, x_channel, y_image, y_channel;
   ConvAxis axis[3];  // w_step is not used

@@ -1,8 +1,10 @@
 // Descriptors of the functions of runtime/etch_products.h, etch_matmul.h, etch_float_products.h,
-// etch_float_depthwise.h, etch_float_indirect.h and etch_pool_lines.h; see templates/external.h. Of
-// x all positions that the geometry names count, whether a stride skips them or not.
+// etch_float_column.h, etch_float_depthwise.h, etch_float_indirect.h and etch_pool_lines.h; see
+// templates/external.h. Of x all positions that the geometry names count, whether a stride skips
+// them or not.
 #pragma once
 
+#include "runtime/etch_float_column.h"
 #include "runtime/etch_float_depthwise.h"
 #include "runtime/etch_float_indirect.h"
 #include "runtime/etch_float_products.h"
@@ -270,7 +272,7 @@ struct FloatIndirect : ProductFunction<FloatIndirect> {
 };
 
 struct FloatColumn : ProductFunction<FloatColumn> {
-  FloatColumn() : ProductFunction("float_column", "etch_float_products.h") {}
+  FloatColumn() : ProductFunction("float_column", "etch_float_column.h") {}
   void operator()(const rt::FloatConvShape& s, const rt::FloatEnd& end, const float* x,
                   const float* w, const float* c, float* y) const {
     in_steps([&](auto steps) { rt::float_column<decltype(steps)>(s, end, x, w, c, y); });
