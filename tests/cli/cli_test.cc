@@ -413,7 +413,16 @@ TEST_F(Cli, InterruptionRemovesTheTemporaryFolder) {
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-  ASSERT_EQ(posix_spawn(&child, etch_binary().c_str(), &actions, nullptr, arguments, environ), 0);
+  posix_spawnattr_t attributes;  // a test in the background of a shell has SIGINT ignored
+  posix_spawnattr_init(&attributes);
+  sigset_t interrupt;
+  sigemptyset(&interrupt);
+  sigaddset(&interrupt, SIGINT);
+  posix_spawnattr_setsigdefault(&attributes, &interrupt);
+  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+  ASSERT_EQ(posix_spawn(&child, etch_binary().c_str(), &actions, &attributes, arguments, environ),
+            0);
+  posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   for (int i = 0; i < 600 && contents(folder_ / "started").find('\n') == std::string::npos; ++i) {
     std::this_thread::sleep_for(std::chrono::milliseconds(50));
