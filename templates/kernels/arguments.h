@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -48,8 +49,10 @@ using RowPlace = std::array<typename S::Index, kRowOperands>;
 
 namespace row_detail {
 
-template <class S, class Body>
-void walk(S& s, const RowNest& nest, std::size_t axis, const RowPlace<S>& at, Body body) {
+// Of any body, so that there is one of it for each S.
+template <class S>
+void walk(S& s, const RowNest& nest, std::size_t axis, const RowPlace<S>& at,
+          const std::function<void(const RowPlace<S>&)>& body) {
   static constexpr const char* kNames[] = {"i0", "i1", "i2", "i3", "i4", "i5", "i6", "i7"};
   if (axis == nest.axes.size()) {
     body(at);
@@ -69,7 +72,7 @@ template <class S, class Body>
 void walk_rows(S& s, const RowNest& nest, Body body) {
   RowPlace<S> start;
   for (std::size_t o = 0; o < kRowOperands; ++o) start[o] = typename S::Index(nest.start[o]);
-  row_detail::walk(s, nest, 0, start, body);
+  row_detail::walk<S>(s, nest, 0, start, std::ref(body));
 }
 
 }  // namespace etch
