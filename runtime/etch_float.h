@@ -178,6 +178,16 @@ static inline float fma_integers(float a, float b, float c) {
   return bits_float(sign + (static_cast<uint32_t>(exponent - 1) << 23) + significand + up);
 }
 
+// Whether fma_exact() is one instruction.
+#if defined(__clang__)
+#if defined(__FMA__) || defined(__aarch64__) || defined(__riscv_flen) || \
+    (defined(__ARM_FEATURE_FMA) && defined(__ARM_FP))
+#define ETCH_FMA_INSTRUCTION
+#endif
+#elif defined(__GNUC__) && defined(__FP_FAST_FMAF)
+#define ETCH_FMA_INSTRUCTION
+#endif
+
 // a * b + c with one rounding to nearest even, subnormal results included; IEEE rules for
 // infinities and NaN. One instruction where the target has it. gcc's builtin becomes that
 // instruction; clang's becomes a call of libm's fmaf on targets without an operating system, hence

@@ -39,11 +39,26 @@ struct Separate {
   }
 };
 
+#if defined(ETCH_FMA_INSTRUCTION) || !defined(__GNUC__)
+template <int lanes>
+ETCH_INLINE Floats<lanes> fused_step(const Floats<lanes>& so_far, const Floats<lanes>& x,
+                                     const Floats<lanes>& w) {
+  return fused(x, w, so_far);
+}
+#else
+// Some thirty instructions: a tile calls them for each of its steps, of which it has a hundred.
+template <int lanes>
+__attribute__((noinline)) static Floats<lanes> fused_step(Floats<lanes> so_far, Floats<lanes> x,
+                                                          Floats<lanes> w) {
+  return fused(x, w, so_far);
+}
+#endif
+
 struct Fused {
   template <int lanes>
   ETCH_INLINE Floats<lanes> add(const Floats<lanes>& so_far, const Floats<lanes>& x,
                                 const Floats<lanes>& w) {
-    return fused(x, w, so_far);
+    return fused_step(so_far, x, w);
   }
   template <int lanes>
   ETCH_INLINE Floats<lanes> add_one(const Floats<lanes>& so_far, const float* x,
@@ -51,7 +66,7 @@ struct Fused {
 #if defined(ETCH_CHECKED_FLOATS)
     if constexpr (lanes == kCheckedLanes) return {vfmaq_n_f32(so_far.v, w.v, *x)};
 #endif
-    return fused(all_lanes<lanes>(*x), w, so_far);
+    return fused_step(so_far, all_lanes<lanes>(*x), w);
   }
   template <int lanes>
   ETCH_INLINE Floats<lanes> end(const Floats<lanes>& all) {
