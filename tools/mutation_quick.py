@@ -120,7 +120,7 @@ def script(root: pathlib.Path, file: str, compiles: str, tests: list[str], folde
     objects = [str(folder / f"{number}.o") for number in range(len(sources))]
     lines += [f"({compile_command(root, source, pathlib.Path(name))})" for source, name in zip(sources, objects)]
     of_tests = test_objects(root, [test for test in tests if test not in sources], folder.parent / "quick")
-    of_program = [name for source, name in zip(sources, objects) if not source.endswith("_test.cc")]
+    of_program = [name for source, name in zip(sources, objects) if not re.search(r"_test\.cc$|_tests\.dir/", source)]
     lines.append(f"({link_command(root, 'etch', of_program)})")
     lines.append(f"({link_command(root, 'etch_unit_tests', objects + of_tests, folder / 'tests')})")
     return "\n".join(lines) + "\n"

@@ -20,16 +20,14 @@ bool SizedStep::needs_size() const {
   return !std::ranges::all_of(numbers, &SizeFormula::is_constant);
 }
 
-const SizedStep* sized(const Step& step) { return dynamic_cast<const SizedStep*>(&step); }
-
 const SizeBound* bound_of(const Program& program) {
   if (program.steps.empty()) return nullptr;
-  const SizedStep* const first = sized(*program.steps.front());
+  const SizedStep* const first = program.steps.front()->sized();
   return first == nullptr ? nullptr : first->bound.get();
 }
 
 bool runs_at_greatest(const Step& step) {
-  const SizedStep* const of_size = sized(step);
+  const SizedStep* const of_size = step.sized();
   return of_size == nullptr || of_size->sizes.back() == of_size->bound->range.most;
 }
 

@@ -51,6 +51,8 @@ class SizedStep : public Step {
   const Step& code() const { return *code_; }
 
   TunableTiles* tunable() override { return code_->tunable(); }
+  const SizedStep* sized() const override { return this; }
+  int weight_bits() const override { return code_->weight_bits(); }
   void run(Recorder& stage) const override { code_->run(stage); }
   void run(NativeStage& stage) const override { code_->run(stage); }
   void run(Audit& stage) const override { code_->run(stage); }
@@ -59,8 +61,7 @@ class SizedStep : public Step {
   std::unique_ptr<Step> code_;
 };
 
-// Null for steps and programs of one size.
-const SizedStep* sized(const Step& step);
+// Null for programs of one size.
 const SizeBound* bound_of(const Program& program);
 
 // Whether a run with the greatest size calls it; steps of programs of one size, always.

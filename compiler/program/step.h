@@ -25,6 +25,7 @@ namespace etch {
 class Recorder;
 class NativeStage;
 class Audit;
+class SizedStep;     // sized_step.h
 class TunableTiles;  // tunable.h
 
 enum class Access { kRead, kWrite, kReadWrite };
@@ -141,9 +142,12 @@ class Step {
   bool shares_code() const { return !function.empty(); }
   const std::string& called() const { return function.empty() ? name : function; }
 
-  // ---- facets: what some steps can do besides; null or false: not this one ----
+  // ---- facets: what some steps can do besides; null, 0 or false: not this one ----
   virtual TunableTiles* tunable() { return nullptr; }
   const TunableTiles* tunable() const { return const_cast<Step*>(this)->tunable(); }
+  virtual const SizedStep* sized() const { return nullptr; }
+  // Bits of a weight that is kept as an integer and becomes a float as it is used: 2, 4 or 8.
+  virtual int weight_bits() const { return 0; }
   // Makes the kernel prefetch its weights, where their order lets that pay; false: it has not.
   virtual bool prefetch_weights() { return false; }
 

@@ -53,7 +53,7 @@ TEST(SizeMerger, MakesOneStepOfThoseThatDifferInNumbersOnly) {
   const auto program =
       merged(5, [](auto size, Program& each) { each.steps[1]->operands[0].offset = 2 * size; });
   ASSERT_EQ(program->steps.size(), 2U);
-  const SizedStep* const step = sized(*program->steps[1]);
+  const SizedStep* const step = program->steps[1]->sized();
   ASSERT_NE(step, nullptr);
   EXPECT_EQ(step->sizes, (std::vector<std::int64_t>{1, 2, 3, 4, 5}));
   EXPECT_EQ(step->offsets[0].text(), "size * 2");
@@ -97,8 +97,8 @@ TEST(SizeMerger, KeepsStepsWithOtherConstantsApartAndSharesBeginnings) {
   });
   ASSERT_EQ(program->steps.size(), 3U);
   EXPECT_EQ(program->steps[0]->constants[0].bytes.size(), 5U);
-  EXPECT_EQ(sized(*program->steps[1])->sizes, (std::vector<std::int64_t>{2, 4}));
-  EXPECT_EQ(sized(*program->steps[2])->sizes, (std::vector<std::int64_t>{1, 3}));
+  EXPECT_EQ(program->steps[1]->sized()->sizes, (std::vector<std::int64_t>{2, 4}));
+  EXPECT_EQ(program->steps[2]->sized()->sizes, (std::vector<std::int64_t>{1, 3}));
   EXPECT_EQ(program->steps[2]->name, "n01_b_at_3");
   EXPECT_EQ(program->buffers[2].last_step, 2);
 }
@@ -108,7 +108,7 @@ TEST(SizeMerger, PutsProgramsWithOtherStepsBesideEachOther) {
     if (size == 1) each.steps[1]->kind = "other";
   });
   ASSERT_EQ(program->steps.size(), 4U);
-  EXPECT_EQ(sized(*program->steps[2])->group_sizes, std::vector<std::int64_t>{1});
+  EXPECT_EQ(program->steps[2]->sized()->group_sizes, std::vector<std::int64_t>{1});
   EXPECT_EQ(program->steps[2]->operands[1].buffer, 4);
   EXPECT_EQ(program->buffers[4].first_step, 2);
 }

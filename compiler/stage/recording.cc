@@ -43,7 +43,7 @@ void number_functions(std::vector<RecordedFunction>& functions) {
 }  // namespace
 
 Recording record(const Step& step, const IsaTraits& isa, const std::string& parameters) {
-  const SizedStep* const of_size = sized(step);
+  const SizedStep* const of_size = step.sized();
   if (of_size == nullptr) return run(step, isa, parameters);
   SizeMarks marks;
   const Observation<SizeMarks> marking(marks);
@@ -83,7 +83,7 @@ std::string declared_parameters(const Step& step, const std::string& more) {
     if (!parameter.empty()) out += cat(out.empty() ? "" : ", ", parameter);
   };
   add(more);
-  const SizedStep* const of_size = sized(step);
+  const SizedStep* const of_size = step.sized();
   if (of_size != nullptr && of_size->needs_size()) add("int size");
   return out;
 }

@@ -173,7 +173,7 @@ std::vector<Tensor> inputs_for(const Program& program) {
 std::vector<const SizedStep*> steps_at(const Program& program, std::int64_t size) {
   std::vector<const SizedStep*> out;
   for (const auto& step : program.steps) {
-    const SizedStep* const each = sized(*step);
+    const SizedStep* const each = step->sized();
     if (std::ranges::find(each->sizes, size) != each->sizes.end()) out.push_back(each);
   }
   return out;

@@ -87,7 +87,7 @@ const char* prefix(From from) { return from == From::kCall ? "call." : ""; }
 
 // Where an operand is in its buffer: bytes, in steps for several sizes by a formula of the size.
 std::string offset_of(const Step& step, std::size_t operand) {
-  const SizedStep* const of_size = sized(step);
+  const SizedStep* const of_size = step.sized();
   return of_size == nullptr ? cat(step.operands[operand].offset) : of_size->offsets[operand].text();
 }
 
@@ -134,7 +134,7 @@ std::string call_of(const Named& named, const Step& step, Argument argument,
   for (std::size_t i = 0; i < step.operands.size(); ++i) {
     arguments += cat(arguments.empty() ? "" : ", ", argument(named, step, i, from));
   }
-  if (const SizedStep* const of_size = sized(step); of_size != nullptr && of_size->needs_size())
+  if (const SizedStep* const of_size = step.sized(); of_size != nullptr && of_size->needs_size())
     arguments += arguments.empty() ? "size" : ", size";
   return cat(step.called(), "(", arguments, is_divided(step) ? ", share);" : ");");
 }
@@ -425,7 +425,7 @@ std::string profile_definition(const EmitContext& context) {
   }
   for (const auto& step : program.steps) {
     const bool threads = program.shares > 1;
-    const SizedStep* const of_size = sized(*step);
+    const SizedStep* const of_size = step->sized();
     writer.scope(cat("void run_", step->name, "(", kProfileParameters,
                      threads ? kThreadsParameter : "", ")"),
                  [&] {

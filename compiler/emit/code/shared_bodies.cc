@@ -109,7 +109,7 @@ std::string handing_over(const Step& step, const std::string& body) {
   if (step.partition.shares > 1) add("share");
   for (const ConstantArray& constant : step.constants)
     add(cat(constant.owner.empty() ? step.name : constant.owner, "_", constant.suffix));
-  if (const SizedStep* const of_size = sized(step); of_size != nullptr && of_size->needs_size())
+  if (const SizedStep* const of_size = step.sized(); of_size != nullptr && of_size->needs_size())
     add("size");
   std::string out = cat("// ", comment_text(step.summary), "\n");
   for (const std::string& fact : step.facts) out += cat("// ", comment_text(fact), "\n");

@@ -178,7 +178,7 @@ std::string size_tables(const Program& program) {
   };
   add(bound->trips);
   for (const auto& step : program.steps) {
-    if (const SizedStep* const of_size = sized(*step)) {
+    if (const SizedStep* const of_size = step->sized()) {
       add(of_size->numbers);
       add(of_size->offsets);
     }
@@ -189,10 +189,10 @@ std::string size_tables(const Program& program) {
 }
 
 void write_group_begin(Writer& writer, const Program& program, std::size_t index) {
-  const SizedStep* const step = sized(*program.steps[index]);
+  const SizedStep* const step = program.steps[index]->sized();
   if (step == nullptr) return;
   const SizeRange& range = step->bound->range;
-  const bool is_first = index == 0 || sized(*program.steps[index - 1])->group != step->group;
+  const bool is_first = index == 0 || program.steps[index - 1]->sized()->group != step->group;
   if (!is_first || std::cmp_equal(step->group_sizes.size(), range.count())) return;
   Sizes all;
   for (std::int64_t size = range.least; size <= range.most; ++size) all.push_back(size);
@@ -206,18 +206,18 @@ void write_group_begin(Writer& writer, const Program& program, std::size_t index
 }
 
 void write_group_end(Writer& writer, const Program& program, std::size_t index) {
-  const SizedStep* const step = sized(*program.steps[index]);
+  const SizedStep* const step = program.steps[index]->sized();
   if (step == nullptr || std::cmp_equal(step->group_sizes.size(), step->bound->range.count()))
     return;
   const bool is_last =
-      index + 1 == program.steps.size() || sized(*program.steps[index + 1])->group != step->group;
+      index + 1 == program.steps.size() || program.steps[index + 1]->sized()->group != step->group;
   if (is_last) writer.close("}");
 }
 
 bool begins_position(const Program& program, std::size_t index) {
-  const SizedStep* const step = sized(*program.steps[index]);
+  const SizedStep* const step = program.steps[index]->sized();
   if (step == nullptr || index == 0) return true;
-  const SizedStep* const before = sized(*program.steps[index - 1]);
+  const SizedStep* const before = program.steps[index - 1]->sized();
   return before->group != step->group || before->position != step->position;
 }
 
@@ -234,7 +234,7 @@ void write_choice_of_form(Writer& writer, const Program& program, std::size_t fi
     writer.line(call(*program.steps[first]));
     return;
   }
-  const auto form = [&](std::size_t i) { return sized(*program.steps[i]); };
+  const auto form = [&](std::size_t i) { return program.steps[i]->sized(); };
   Sizes left = form(first)->group_sizes;
   std::vector<std::string> conditions;
   for (std::size_t i = first; i + 1 < end; ++i) {

@@ -9,7 +9,6 @@
 #include "compiler/emit/code/parts.h"
 #include "compiler/emit/report/report.h"
 #include "compiler/program/arena.h"
-#include "compiler/program/packed_weights.h"
 #include "compiler/program/requantization.h"
 #include "compiler/program/sized_step.h"
 #include "compiler/program/state.h"
@@ -79,7 +78,7 @@ LayerReport layer_of(const Program& program, const Step& step) {
   layer.output_shape = step.output_shape;
   layer.macs = step.macs;
   layer.float_macs = step.float_macs;
-  layer.weight_bits = weight_bits(step);
+  layer.weight_bits = step.weight_bits();
   layer.has_floats = has_float_tensor(program, step);
   add_constants(program, step, layer);
   layer.statements = static_cast<std::int64_t>(recorder.statements());

@@ -6,7 +6,6 @@
 #include "compiler/ir/geometry/strided.h"
 #include "compiler/kernels/products/packed_weights.h"
 #include "compiler/lower/arguments.h"
-#include "compiler/program/packed_weights.h"
 #include "compiler/stage/staged_step_impl.h"
 #include "templates/kernels/products/packed_weights.h"
 
@@ -14,7 +13,7 @@ namespace etch {
 
 namespace {
 
-class PackedGatherStep : public StagedStep<PackedGatherStep>, public PacksWeights {
+class PackedGatherStep : public StagedStep<PackedGatherStep> {
  public:
   PackedGatherPlan plan;
   int weight_bits() const override { return plan.bits; }

@@ -8,7 +8,6 @@
 #include "compiler/base/text.h"
 #include "compiler/ir/geometry/strided.h"
 #include "compiler/lower/arguments.h"
-#include "compiler/program/packed_weights.h"
 #include "compiler/stage/staged_step_impl.h"
 #include "templates/kernels/products/packed_weights.h"
 
@@ -16,7 +15,7 @@ namespace etch {
 
 namespace {
 
-class PackedWeightsStep : public StagedStep<PackedWeightsStep>, public PacksWeights {
+class PackedWeightsStep : public StagedStep<PackedWeightsStep> {
  public:
   PackedWeightsPlan plan;
   int weight_bits() const override { return plan.bits; }
@@ -26,7 +25,7 @@ class PackedWeightsStep : public StagedStep<PackedWeightsStep>, public PacksWeig
   }
 };
 
-class PackedIntegersStep : public StagedStep<PackedIntegersStep>, public PacksWeights {
+class PackedIntegersStep : public StagedStep<PackedIntegersStep> {
  public:
   PackedIntegersPlan plan;
   int weight_bits() const override { return plan.bits; }
