@@ -53,6 +53,8 @@ typedef unsigned int __mmask32;  // avx512bwintrin.h expects it from avx512vlint
 #include <arm_neon.h>
 #elif defined(__wasm_simd128__)
 #include <wasm_simd128.h>
+#elif defined(__GNUC__) && defined(__riscv_v)
+#include <riscv_vector.h>
 #elif defined(__GNUC__) && defined(__ARM_FEATURE_SIMD32)
 #include <arm_acle.h>
 #endif
