@@ -79,6 +79,29 @@ ETCH_INLINE Floats<lanes> to_floats(const Ints<lanes>& x) {
   }
 }
 
+// A vector of floats or doubles towards zero, for values that fit. On RISC-V from a neighbouring
+// integer back where that is beyond x, and not by vfcvt.rtz: at some, QEMU 7.2 aborts.
+#if defined(ETCH_RISCV_LANES)
+template <class To, class From>
+ETCH_INLINE To toward_zero(const From& x) {
+#if defined(__OPTIMIZE__)
+  const To near = __builtin_convertvector(__builtin_elementwise_rint(x), To);
+  const From back = __builtin_convertvector(near, From);
+  const auto above = (back > x) & (x > From{}), below = (back < x) & (x < From{});  // -1: yes
+  return near + __builtin_convertvector(above, To) - __builtin_convertvector(below, To);
+#else
+  To out;
+  for (size_t i = 0; i < sizeof out / sizeof out[0]; ++i) out[i] = static_cast<int32_t>(x[i]);
+  return out;
+#endif
+}
+#elif defined(__GNUC__)
+template <class To, class From>
+ETCH_INLINE To toward_zero(const From& x) {
+  return __builtin_convertvector(x, To);
+}
+#endif
+
 // Towards zero; |x| < 2^31.
 template <int lanes>
 ETCH_INLINE Ints<lanes> to_ints(const Floats<lanes>& x) {
@@ -88,7 +111,7 @@ ETCH_INLINE Ints<lanes> to_ints(const Floats<lanes>& x) {
 #if defined(ETCH_CHECKED_FLOATS)
     return {reinterpret_cast<typename Ints<lanes>::Vector>(vcvtq_s32_f32(x.v))};
 #elif defined(__GNUC__)
-    return {__builtin_convertvector(x.v, typename Ints<lanes>::Vector)};
+    return {toward_zero<typename Ints<lanes>::Vector>(x.v)};
 #endif
   }
 }
@@ -169,6 +192,8 @@ ETCH_INLINE Floats<lanes> fused(const Floats<lanes>& a, const Floats<lanes>& b,
     }
 #elif defined(ETCH_CHECKED_FLOATS)
     if constexpr (lanes == kCheckedLanes) return {vfmaq_f32(c.v, a.v, b.v)};
+#elif defined(ETCH_RISCV_LANES)
+    return {__builtin_elementwise_fma(a.v, b.v, c.v)};
 #endif
     Floats<lanes / 2> x[2], y[2], z[2];
     ETCH_MEMCPY(x, &a, sizeof a);
@@ -264,6 +289,8 @@ ETCH_INLINE Floats<lanes> positive_roots(const Floats<lanes>& x) {
   return out;
 #elif defined(__wasm_simd128__)
   if constexpr (lanes == 4) return {wasm_f32x4_sqrt(x.v)};
+#elif defined(ETCH_RISCV_LANES)
+  return {__builtin_elementwise_sqrt(x.v)};
 #else
   static_cast<void>(x);
 #endif
@@ -336,6 +363,11 @@ ETCH_INLINE Floats<lanes> load_some(const float* p, ptrdiff_t step, ptrdiff_t n)
   }
 #endif
   float each[static_cast<size_t>(lanes)] = {};
+#if defined(ETCH_RISCV_LANES)
+  const auto count = static_cast<size_t>(n);
+  if (step == 1) __riscv_vse32_v_f32m4(each, __riscv_vle32_v_f32m4(p, count), count);
+  if (step == 1) return load<lanes>(each);
+#endif
   for (ptrdiff_t i = 0; i < n; ++i) each[i] = p[i * step];
   return load<lanes>(each);
 }
@@ -381,7 +413,12 @@ ETCH_INLINE void store_some(float* p, const Floats<lanes>& x, ptrdiff_t n) {
 #else
   float each[static_cast<size_t>(lanes)];
   store(each, x);
+#if defined(ETCH_RISCV_LANES)
+  const auto count = static_cast<size_t>(n);
+  __riscv_vse32_v_f32m4(p, __riscv_vle32_v_f32m4(each, count), count);
+#else
   for (ptrdiff_t i = 0; i < n; ++i) p[i] = each[i];
+#endif
 #endif
 }
 
@@ -420,7 +457,7 @@ struct PartialSums {
 ETCH_INLINE Floats<4> sums_of_pairs(const Floats<4>& a, const Floats<4>& b) {
 #if defined(__SSE2__)
   return {_mm_add_ps(_mm_shuffle_ps(a.v, b.v, 0x88), _mm_shuffle_ps(a.v, b.v, 0xdd))};
-#elif defined(__wasm_simd128__)
+#elif defined(__wasm_simd128__) || defined(ETCH_RISCV_LANES)
   return {__builtin_shufflevector(a.v, b.v, 0, 2, 4, 6) +
           __builtin_shufflevector(a.v, b.v, 1, 3, 5, 7)};
 #else

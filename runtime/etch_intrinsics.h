@@ -1,5 +1,5 @@
-// The intrinsics that vocabularies and the runtime use on x86, and those of the runtime on Arm and
-// WebAssembly; nothing elsewhere. All of
+// The intrinsics that vocabularies and the runtime use on x86, and those of the runtime on Arm,
+// RISC-V and WebAssembly; nothing elsewhere. All of
 // <immintrin.h> takes g++ 12 half a second of every file, much of it for instructions that nothing
 // here uses: where compilers are known, only the headers concerned are included, in its order. Each
 // of them asks whether it comes from <immintrin.h>, so that file's mark is set meanwhile; it can
@@ -53,6 +53,8 @@ typedef unsigned int __mmask32;  // avx512bwintrin.h expects it from avx512vlint
 #include <arm_neon.h>
 #elif defined(__wasm_simd128__)
 #include <wasm_simd128.h>
+#elif defined(__GNUC__) && defined(__riscv_v)
+#include <riscv_vector.h>
 #elif defined(__GNUC__) && defined(__ARM_FEATURE_SIMD32)
 #include <arm_acle.h>
 #endif

@@ -57,6 +57,21 @@ static inline void copy_run(const uint8_t* x, uint8_t* y, int n) {
   for (const uint8_t* const end = x + (n & 3); x != end;) *y++ = *x++;
 }
 
+// The same with the bits of `flip` inverted in every byte.
+static inline void flip_run(const uint8_t* x, uint8_t* y, int n, int flip) {
+#if defined(__GNUC__)  // gcc makes no vectors of loops in files of steps for Helium
+  typedef uint8_t Bytes __attribute__((vector_size(16)));
+  const Bytes flips = static_cast<uint8_t>(flip) - Bytes{};
+  for (; n >= 16; n -= 16, x += 16, y += 16) {
+    Bytes each;
+    ETCH_MEMCPY(&each, x, sizeof each);
+    each ^= flips;
+    ETCH_MEMCPY(y, &each, sizeof each);
+  }
+#endif
+  for (; n > 0; --n) *y++ = static_cast<uint8_t>(*x++ ^ flip);
+}
+
 // Eight bytes of one element of 1, 2, 4 or 8 bytes after another.
 static inline uint64_t repeated_word(const uint8_t* x, int size) {
   uint16_t two;

@@ -62,22 +62,29 @@ ETCH_INLINE Doubles<lanes> all_doubles(double value) {
   return {each, each};
 }
 
-// Of unknown origin to the compiler, as opaque().
+// product() of etch_vector.h.
 template <class Vector>
-ETCH_INLINE Vector opaque_vector(Vector x) {
+ETCH_INLINE Vector product_vector(const Vector& a, const Vector& b) {
+#if defined(ETCH_RISCV_LANES)
+  double nothing = -0.0;
+  __asm__("" : "+f"(nothing));
+  return __builtin_elementwise_fma(a, b, nothing - Vector{});
+#else
+  Vector out = a * b;
 #if defined(__AVX512F__)
-  __asm__("" : "+v"(x));  // any of 32 registers
+  __asm__("" : "+v"(out));  // any of 32 registers
 #elif defined(__SSE2__)
-  __asm__("" : "+x"(x));
+  __asm__("" : "+x"(out));
 #elif defined(__aarch64__)
-  __asm__("" : "+w"(x));
+  __asm__("" : "+w"(out));
 #endif
-  return x;
+  return out;
+#endif
 }
 
 template <int lanes>
 ETCH_INLINE Doubles<lanes> product(const Doubles<lanes>& a, const Doubles<lanes>& b) {
-  return {opaque_vector(a.low * b.low), opaque_vector(a.high * b.high)};
+  return {product_vector(a.low, b.low), product_vector(a.high, b.high)};
 }
 
 template <int lanes>

@@ -8,9 +8,16 @@
 #include <stdint.h>
 
 #include "etch_functions.h"
+#include "etch_sine_integers.h"
 
 namespace etch {
 namespace rt {
+
+// Doubles are calls.
+#if (defined(__arm__) && (!defined(__ARM_FP) || (__ARM_FP & 8) == 0)) || \
+    (defined(__riscv) && (!defined(__riscv_flen) || __riscv_flen < 64))
+#define ETCH_SOFT_DOUBLE 1
+#endif
 
 // ---- parts ----
 
@@ -127,6 +134,10 @@ static inline bool is_finite_f32(float x) { return (float_bits(x) << 1) < 0xff00
 static inline float sine_f32(float x, uint32_t ahead) {
   if (!is_finite_f32(x)) return no_number_f32();
   if (ahead == 0u && magnitude_of(x) < 0x1p-12f) return x;
+#if defined(ETCH_SOFT_DOUBLE)
+  float y;
+  if (sine_in_integers(x, ahead, &y)) return y;
+#endif
   const Quadrant q = quadrant_of(x);
   return static_cast<float>(sine_of(q, q.n + ahead));
 }

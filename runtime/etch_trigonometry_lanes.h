@@ -85,8 +85,7 @@ ETCH_INLINE Quadrants<lanes> quadrants_of(const Floats<lanes>& x) {
   const Doubles<lanes> turns = times(value, 0.63661977236758134);
   const Doubles<lanes> zero = all_doubles<lanes>(0.0);
   const Doubles<lanes> away = choose(below(turns, zero), plus(turns, -0.5), plus(turns, 0.5));
-  const Half n[2] = {__builtin_convertvector(away.low, Half),
-                     __builtin_convertvector(away.high, Half)};
+  const Half n[2] = {toward_zero<Half>(away.low), toward_zero<Half>(away.high)};
   const Doubles<lanes> whole = {__builtin_convertvector(n[0], Double),
                                 __builtin_convertvector(n[1], Double)};
   const Doubles<lanes> high = difference(value, times(whole, 0x1.921fb5p+0));
@@ -176,8 +175,7 @@ ETCH_INLINE Doubles<lanes> powers_of_e(const Doubles<lanes>& x) {
   using Double = typename Doubles<lanes>::Vector;
   using Bits = typename DoubleBits<lanes>::Vector;
   const Doubles<lanes> twos = plus(times(x, 1.4426950408889634), 0.5);
-  const Half power[2] = {__builtin_convertvector(twos.low, Half),
-                         __builtin_convertvector(twos.high, Half)};
+  const Half power[2] = {toward_zero<Half>(twos.low), toward_zero<Half>(twos.high)};
   const Doubles<lanes> whole = {__builtin_convertvector(power[0], Double),
                                 __builtin_convertvector(power[1], Double)};
   const Doubles<lanes> high = difference(x, times(whole, 0x1.62e42feep-1));

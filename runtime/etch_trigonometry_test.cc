@@ -45,6 +45,46 @@ TEST(Trigonometry, IsTheNearestFloatOverAllFloats) {
   EXPECT_LT(worst_units<Atanh>(std::atanh), kNearest);
 }
 
+// Whether the sine in integers is sine_f32() or none; counts those that are none.
+void expect_same_or_none(float x, int& none) {
+  for (const std::uint32_t ahead : {0u, 1u}) {
+    float y = 0;
+    if (sine_in_integers(x, ahead, &y)) {
+      EXPECT_EQ(float_bits(y), float_bits(sine_f32(x, ahead))) << x << ", " << ahead;
+    } else {
+      ++none;
+    }
+  }
+}
+
+// Every 1009th float of the range. A step of 1 has all of them, and takes a minute.
+TEST(Trigonometry, InIntegersIsTheSameFloatOrNone) {
+  int floats = 0, none = 0;
+  for (std::uint32_t bits = 0x39800000u; bits < 0x46000000u; bits += 1009) {
+    ++floats;
+    expect_same_or_none(bits_float(bits), none);
+    expect_same_or_none(-bits_float(bits), none);
+  }
+  EXPECT_LT(none, 4 * floats / 25);
+}
+
+TEST(Trigonometry, InIntegersIsTheSameFloatOrNoneNextToQuartersOfATurn) {
+  int none = 0;
+  for (int quarters = 1; quarters < 5215; ++quarters) {
+    const auto near = float_bits(static_cast<float>(quarters * 1.5707963267948966));
+    for (std::uint32_t bits = near - 2; bits <= near + 2; ++bits)
+      expect_same_or_none(bits_float(bits), none);
+  }
+  EXPECT_GT(none, 5214);
+}
+
+TEST(Trigonometry, InIntegersHasNothingOutsideItsRange) {
+  for (const float x : {0.0f, 0x1.fffffep-13f, 0x1p13f, INFINITY, NAN, -0x1p13f}) {
+    float y = 0;
+    EXPECT_FALSE(sine_in_integers(x, 1, &y)) << x;
+  }
+}
+
 TEST(Trigonometry, HasNoValueForInfinityAndNaN) {
   for (const float x : {INFINITY, -INFINITY, NAN}) {
     EXPECT_EQ(float_bits(Sin::of(x, 0, 0)), 0x7fc00000u);

@@ -17,10 +17,17 @@
 namespace etch {
 namespace rt {
 
+// RISC-V with vectors, whose registers hold four floats or more, by compilers that have a builtin
+// for fused steps of several lanes.
+#if defined(__clang__) && defined(__riscv_v) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define ETCH_RISCV_LANES 1
+#endif
+
 // Four floats are a register. WebAssembly's relaxed instructions could fuse steps, and nothing in
 // vectors keeps compilers from using them.
-#if defined(__GNUC__) && (defined(__SSE2__) || defined(__aarch64__) || \
-                          (defined(__wasm_simd128__) && !defined(__wasm_relaxed_simd__)))
+#if defined(__GNUC__) &&                                                       \
+    (defined(__SSE2__) || defined(__aarch64__) || defined(ETCH_RISCV_LANES) || \
+     (defined(__wasm_simd128__) && !defined(__wasm_relaxed_simd__)))
 #define ETCH_FOUR_FLOATS 1
 #endif
 
@@ -32,6 +39,8 @@ namespace rt {
 #if defined(__GNUC__) && defined(__AVX512F__)
 constexpr int kFloatLanes = 16;
 #elif defined(__GNUC__) && defined(__AVX__)
+constexpr int kFloatLanes = 8;
+#elif defined(ETCH_RISCV_LANES)
 constexpr int kFloatLanes = 8;
 #elif defined(ETCH_FOUR_FLOATS)
 constexpr int kFloatLanes = 4;
@@ -123,7 +132,8 @@ ETCH_INLINE Floats<lanes> sum(const Floats<lanes>& a, const Floats<lanes>& b) {
 #endif
 }
 
-// a * b, rounded, and of unknown origin to the compiler (see opaque()).
+// a * b, rounded, and of unknown origin to the compiler (see opaque()). No asm of RISC-V takes such
+// a vector, but a fused step that adds -0 is the product, and is not fused again.
 template <int lanes>
 ETCH_INLINE Floats<lanes> product(const Floats<lanes>& a, const Floats<lanes>& b) {
   if constexpr (lanes == 1) {
@@ -133,6 +143,11 @@ ETCH_INLINE Floats<lanes> product(const Floats<lanes>& a, const Floats<lanes>& b
     return {opaque(a.v * b.v)};
 #endif
   } else {
+#if defined(ETCH_RISCV_LANES)
+    float nothing = -0.0f;
+    __asm__("" : "+f"(nothing));
+    return {__builtin_elementwise_fma(a.v, b.v, all_lanes<lanes>(nothing).v)};
+#else
     Floats<lanes> out{a.v * b.v};
 #if defined(__AVX512F__)
     __asm__("" : "+v"(out.v));  // any of 32 registers
@@ -142,6 +157,7 @@ ETCH_INLINE Floats<lanes> product(const Floats<lanes>& a, const Floats<lanes>& b
     __asm__("" : "+w"(out.v));
 #endif
     return out;
+#endif
   }
 }
 

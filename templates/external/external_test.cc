@@ -88,6 +88,7 @@ TEST(External, MovesStayInsideTheirSpans) {
     call_between_guards(CopySpread{}, kBytes, 4 * a, kOut, 4 * y_step, 4, n);
     call_between_guards(LookupSpread{}, kBytes, a, kOut, y_step, kBytes, n);
     call_between_guards(CopyRun{}, kBytes, kOut, n);
+    call_between_guards(FlipRun{}, kBytes, kOut, n, 128);
     call_between_guards(CopyBlock{}, kBytes, kOut, n);
     call_between_guards(RepeatElement{}, kBytes, kOut, 4, n);
     for (const int size : {1, 2, 4, 8}) {

@@ -33,6 +33,16 @@ struct CopyRun : RuntimeFunction {
   }
 };
 
+struct FlipRun : RuntimeFunction {
+  FlipRun() : RuntimeFunction("flip_run", "etch_move.h", FloatUse::kNone) {}
+  void operator()(const std::uint8_t* x, std::uint8_t* y, int n, int flip) const {
+    rt::flip_run(x, y, n, flip);
+  }
+  auto spans(const std::uint8_t* x, std::uint8_t* y, int n, int) const {
+    return spans_of(span(x, {}, n), span(y, {}, n));
+  }
+};
+
 struct CopyBlock : RuntimeFunction {
   CopyBlock() : RuntimeFunction("copy_block", "etch_move.h", FloatUse::kNone) {}
   void operator()(const std::uint8_t* x, std::uint8_t* y, int n) const { rt::copy_block(x, y, n); }

@@ -251,7 +251,8 @@ std::vector<::etch::CrossTarget> odd_targets() {
   for (const ::etch::CrossTarget& target : cross_targets()) {
     const std::string_view name = target.isa->name;
     const bool odd = name == "cortex-m3" || name == "riscv32imac" || name == "s390x" ||
-                     name == "wasm32-simd128" || name == "armv7-neon" || name == "aarch64";
+                     name == "wasm32-simd128" || name == "armv7-neon" || name == "aarch64" ||
+                     name == "riscv64-rvv";
     if (odd || sweeps(target)) out.push_back(target);
   }
   return out;

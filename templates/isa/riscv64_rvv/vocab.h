@@ -103,11 +103,11 @@ ETCH_INLINE I32 add_pairs(I32 a, I32 b) {
 // ---- bytes ----
 
 ETCH_INLINE Bytes load_bytes(const uint8_t* p) {
-  return {load_as<U8>(p), load_as<U8>(p + 16), load_as<U8>(p + 32), load_as<U8>(p + 48)};
+  return {load_sixteen(p), load_sixteen(p + 16), load_sixteen(p + 32), load_sixteen(p + 48)};
 }
 
 ETCH_INLINE U8 quarter_n(const uint8_t* p, int q, int n) {
-  if (n >= 16 * q + 16) return load_as<U8>(p + 16 * q);
+  if (n >= 16 * q + 16) return load_sixteen(p + 16 * q);
   return n <= 16 * q ? U8{} : load_part(p + 16 * q, n - 16 * q);
 }
 ETCH_INLINE Bytes load_bytes_n(const uint8_t* p, int n) {
@@ -208,10 +208,10 @@ ETCH_INLINE Bytes unzip(Bytes b) {
 }
 
 ETCH_INLINE void store_bytes(uint8_t* p, Bytes b) {
-  store_as(p, b.q0);
-  store_as(p + 16, b.q1);
-  store_as(p + 32, b.q2);
-  store_as(p + 48, b.q3);
+  store_sixteen(p, b.q0);
+  store_sixteen(p + 16, b.q1);
+  store_sixteen(p + 32, b.q2);
+  store_sixteen(p + 48, b.q3);
 }
 
 ETCH_INLINE void store_quarter(uint8_t* p, U8 v, int q, int first, int n) {
@@ -249,7 +249,7 @@ ETCH_INLINE F32 load_f32_n(const float* p, int n) {
   return {reinterpret_cast<Float16>(load_words_n(static_cast<const int32_t*>(from), n))};
 }
 ETCH_INLINE F32 to_f32(I32 v) { return {converted<Float16>(v.v)}; }
-ETCH_INLINE F32 mul_f32(F32 a, F32 b) { return {opaque(a.v * b.v)}; }
+ETCH_INLINE F32 mul_f32(F32 a, F32 b) { return {product(a.v, b.v)}; }
 ETCH_INLINE F32 add_f32(F32 a, F32 b) { return {a.v + b.v}; }
 ETCH_INLINE F32 add_into(F32 acc, F32 v) { return add_f32(acc, v); }
 ETCH_INLINE F32 sub_f32(F32 a, F32 b) { return {a.v - b.v}; }

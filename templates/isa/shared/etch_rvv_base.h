@@ -50,12 +50,21 @@ ETCH_INLINE T* base(T* p) {
   return p;
 }
 
-// The same value, of unknown origin to the compiler: a product that went through here cannot be
-// fused with a later addition. Compilers take no such vector in a register of an asm.
-ETCH_INLINE Float16 opaque(Float16 v) {
+// A product that no compiler fuses with a later addition. Compilers take no such vector in a
+// register of an asm, but a fused step that adds -0 is the product.
+#if defined(__clang__)
+ETCH_INLINE Float16 product(Float16 a, Float16 b) {
+  float nothing = -0.0f;
+  __asm__("" : "+f"(nothing));
+  return __builtin_elementwise_fma(a, b, nothing - Float16{});
+}
+#else
+ETCH_INLINE Float16 product(Float16 a, Float16 b) {
+  Float16 v = a * b;
   __asm__("" : "+m"(v));
   return v;
 }
+#endif
 
 template <class V>
 ETCH_INLINE V load_as(const void* p) {
@@ -69,6 +78,13 @@ ETCH_INLINE S32 load_words(const void* p) { return load_as<S32>(__builtin_assume
 template <class V>
 ETCH_INLINE void store_as(void* p, const V& v) {
   ETCH_MEMCPY(p, &v, sizeof v);
+}
+
+// 16 bytes, and not a copy: of a load and its store clang would make a copy byte by byte.
+typedef U8 BytesInMemory __attribute__((aligned(1), may_alias));
+ETCH_INLINE U8 load_sixteen(const uint8_t* p) { return *reinterpret_cast<const BytesInMemory*>(p); }
+ETCH_INLINE void store_sixteen(uint8_t* p, const U8& v) {
+  *reinterpret_cast<BytesInMemory*>(p) = v;
 }
 
 template <class To, class From>

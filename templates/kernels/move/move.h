@@ -64,13 +64,6 @@ inline bool is_spread(const Move& move) {
          !nest.axes.empty() && nest.axes.back().step[0] >= 0;
 }
 
-// Runs that cores without vectors copy by words from any place, which verbs do not say.
-inline bool is_run_for_words(const Move& move, const IsaTraits& isa) {
-  constexpr int kLeast = 16;
-  const bool words = isa.assembly == Assembly::kDsp || isa.assembly == Assembly::kMve;
-  return words && move.flip == 0 && move.nest.run >= kLeast && move.nest.out_step == 1;
-}
-
 // Runs that no second-level cache holds beside what they are copied to: there the memcpy of C
 // libraries for CPUs with vectors takes 0.8 to 0.9 of the time of loads and stores.
 inline bool is_block(const Move& move, const IsaTraits& isa) {
@@ -175,9 +168,10 @@ void copy(S& s, const Move& move, int output) {
     copy_blocks(s, move, output);
     return;
   }
-  if (is_run_for_words(move, s.isa())) {
-    rows(s, move.nest, move, output,
-         [&](const auto& x, const auto& y) { s.call(external::CopyRun{}, x, y, move.nest.run); });
+  if (nest_detail::is_run_for_words(move.nest, move.flip, s.isa())) {
+    rows(s, move.nest, move, output, [&](const auto& x, const auto& y) {
+      nest_detail::copy_run(s, x, y, move.nest.run, move.flip);
+    });
     return;
   }
   nest_detail::chunks(s, move.nest, 4 * s.isa().lanes, [&](const nest_detail::At<S>& at, int n) {

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "runtime/etch_mve.h"
+#include "templates/external/move.h"
 #include "templates/external/ops.h"
 #include "templates/kernels/rows/nest.h"
 #include "templates/kernels/rows/product.h"
@@ -74,6 +75,21 @@ void store(S& s, const Nest& nest, const typename S::template Ptr<std::uint8_t>&
   } else {
     s.store_slice(p, bytes, 0, n);
   }
+}
+
+// Runs that are copied by words from any place, or by Helium's vectors, which verbs do not say. Of
+// loops that flip bits gcc makes words where it may.
+inline bool is_run_for_words(const Nest& nest, int flip, const IsaTraits& isa) {
+  constexpr int kLeast = 16;
+  const bool words = isa.assembly == Assembly::kDsp && flip == 0;
+  return (words || isa.assembly == Assembly::kMve) && nest.run >= kLeast && nest.out_step == 1;
+}
+
+template <class S>
+void copy_run(S& s, const typename S::template Ptr<const std::uint8_t>& x,
+              const typename S::template Ptr<std::uint8_t>& y, int n, int flip) {
+  if (flip == 0) s.call(external::CopyRun{}, x, y, n);
+  if (flip != 0) s.call(external::FlipRun{}, x, y, n, flip);
 }
 
 // Calls load(name, place, n or 0 for a full vector) -> I32 for each plane of the chunk at `at`, and
@@ -169,11 +185,14 @@ void copy_kernel(S& s, const CopyPlan& plan) {
                            s.template operand<std::uint8_t>(plan.x_is_constant ? 0 : 1));
     return;
   }
-  nest_detail::chunks(s, plan.nest, 4 * s.isa().lanes, [&](const nest_detail::At<S>& at, int n) {
+  const bool whole = nest_detail::is_run_for_words(plan.nest, plan.flip, s.isa());
+  const int chunk = whole ? plan.nest.run : 4 * s.isa().lanes;
+  nest_detail::chunks(s, plan.nest, chunk, [&](const nest_detail::At<S>& at, int n) {
     const auto x = plan.x_is_constant ? s.template constant<const std::uint8_t>("data")
                                       : s.template operand<const std::uint8_t>(0);
     const auto y =
         s.template operand<std::uint8_t>(plan.x_is_constant ? 0 : 1) + at.i[kNestOperands - 1];
+    if (whole) return nest_detail::copy_run(s, x + at.i[0], y, n, plan.flip);
     auto bytes = nest_detail::load(s, "bytes", x + at.i[0], n);
     if (plan.flip != 0) bytes = s.xor_bytes("flipped", bytes, s.splat_bytes("flip", plan.flip));
     nest_detail::store(s, plan.nest, y, bytes, n);
