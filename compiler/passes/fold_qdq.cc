@@ -22,6 +22,7 @@
 #include "compiler/passes/rescale_joins.h"
 #include "compiler/passes/resolve.h"
 #include "compiler/passes/retype_pairs.h"
+#include "compiler/passes/round_bias.h"
 
 namespace etch {
 
@@ -356,6 +357,7 @@ void fold_qdq(Graph& graph, Sink& sink, QdqGroups groups) {
   if (groups == QdqGroups::kAll) {
     integer_products(graph);
   } else {
+    round_biases(graph);
     offer_integer_products(graph);
   }
   verify(graph, Resolved::kYes);
