@@ -95,7 +95,9 @@ std::vector<Case> whole_pixels(int count) {
     ConvShape shape;
     shape.in_per_group = dice.between(64, 150);
     shape.out_per_group = dice.between(30, 120);
-    for (int axis = 0; axis < 2; ++axis) {
+    shape.channels_last = index % 6 == 0;
+    const int axes = shape.channels_last ? 2 : 1 + index / 3 % 3;
+    for (int axis = 0; axis < axes; ++axis) {
       shape.in.push_back(dice.between(1, 7));
       shape.kernel.push_back(1);
       shape.stride.push_back(1);
@@ -105,7 +107,6 @@ std::vector<Case> whole_pixels(int count) {
     }
     if (index % 3 > 0) shape.kind = ConvShape::Kind::kConvInteger;
     if (index % 3 == 1) shape.at_run_time = ConvShape::AtRunTime::kZeroPointOfX;
-    shape.channels_last = index % 6 == 0;
     const auto scaling =
         dice.pick<Scaling>({Scaling::kTypical, Scaling::kTies, Scaling::kHuge, Scaling::kWrapping});
     out.push_back(conv_case(shape, scaling, cat("pixels_", index), dice));

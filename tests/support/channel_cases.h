@@ -15,8 +15,8 @@ std::vector<Case> depthwise_channel_counts(int each);
 std::vector<Case> depthwise_integers(int each);    // ConvInteger, zero points known at run time too
 std::vector<Case> dense_channel_counts(int each);  // few input channels or many
 
-// 1x1 convolutions of 64 to 150 channels, bytes and integers, zero points at run time too: many
-// have weights of 9 bits with an addend in common.
+// Convolutions with kernels of one along one to three axes and 64 to 150 channels, bytes and
+// integers, zero points at run time too: many have weights of 9 bits with an addend in common.
 std::vector<Case> whole_pixels(int count);
 
 // Dense along one axis or in a plane, dilated so far that no halo holds the padding: pixels at the

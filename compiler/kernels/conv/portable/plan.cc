@@ -5,6 +5,7 @@
 #include <array>
 #include <utility>
 
+#include "compiler/base/check.h"
 #include "compiler/base/checked.h"
 #include "compiler/base/text.h"
 #include "compiler/kernels/conv/portable/shared_addend.h"
@@ -166,7 +167,7 @@ ConvRegion flattened(ConvRegion r) {
   r.y_row = r.planes > 1 ? r.y_plane : 0;
   r.r_row = r.planes > 1 ? r.r_plane : 0;
   std::swap(r.rows, r.planes);
-  return r;
+  return r.rows > 1 ? flattened(r) : r;
 }
 
 std::vector<PlannedRegion> plan_regions(const ConvProblem& problem, const WeightParts& parts) {
@@ -210,6 +211,12 @@ bool fits_lanes(const ConvProblem& problem, const IsaTraits& isa, const PlannedC
     }
   }
   return true;
+}
+
+// Terms of pixels are found by the column alone.
+bool is_one_row(const ConvPlan& plan) {
+  const ConvRegion& region = plan.regions.front();
+  return plan.axes.empty() && plan.regions.size() == 1 && region.planes == 1 && region.rows == 1;
 }
 
 // See widening_pays().
@@ -256,6 +263,7 @@ PlannedConv plan_conv(const ConvProblem& problem, const IsaTraits& isa, const Tu
     out.plan.regions.push_back(std::move(each.region));
     out.taps.push_back(std::move(each.taps));
   }
+  ETCH_CHECK(!out.plan.terms || is_one_row(out.plan));
   out.plan.lanes = isa.lane_products && fits_lanes(problem, isa, out);
   out.plan.bytes = reads_bytes(problem, isa, tuning);
   choose_schedule(problem, isa, tuning, out);
