@@ -99,7 +99,8 @@ TEST_P(DividedCode, GivesTheSameBytesInAnyOrder) {
   const std::string obstacle = why_not_here(isa);
   if (!obstacle.empty()) GTEST_SKIP() << isa.name << ": " << obstacle;
   const Divided all(thinned(sample(), isa), isa.name);
-  EXPECT_GT(all.divided_steps, static_cast<std::ptrdiff_t>(all.cases.size()) / 2);
+  const bool is_part = std::getenv("ETCH_PART") != nullptr;  // a few cases, of any kind
+  EXPECT_GT(all.divided_steps, is_part ? 0 : static_cast<std::ptrdiff_t>(all.cases.size()) / 2);
   BatchOptions options;
   options.clean = true;
   all.expect_agreement(isa, options);

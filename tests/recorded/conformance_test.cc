@@ -90,12 +90,15 @@ class ConformanceOf : public testing::TestWithParam<const IsaTraits*> {
     std::vector<std::unique_ptr<Program>> programs;
     std::vector<BatchEntry> entries;
     std::vector<const RecordedCase*> taken;
-    for (std::size_t i = sweeping ? 0 : first; i < cases.size(); i += sweeping ? 1 : kSample) {
-      if (!in_part(cases[i].model.name)) continue;
-      programs.push_back(compiled(cases[i].model, isa.name, requantize));
+    const std::size_t start = sweeping ? 0 : first, every = sweeping ? 1 : kSample;
+    std::vector<std::string> names;
+    for (std::size_t i = start; i < cases.size(); i += every) names.push_back(cases[i].model.name);
+    for (const std::size_t i : numbers_in_part(names)) {
+      const RecordedCase& each = cases[start + i * every];
+      programs.push_back(compiled(each.model, isa.name, requantize));
       ASSERT_NE(programs.back(), nullptr);
-      entries.push_back({programs.back().get(), &cases[i].model.inputs});
-      taken.push_back(&cases[i]);
+      entries.push_back({programs.back().get(), &each.model.inputs});
+      taken.push_back(&each);
     }
     const auto outputs = run_generated(entries, isa);
     ASSERT_TRUE(outputs);

@@ -139,12 +139,14 @@ void expect_compiled(const std::vector<Vector>& vectors, const char* target) {
   std::vector<std::unique_ptr<Program>> programs;
   std::vector<BatchEntry> entries;
   std::vector<const Vector*> taken;
-  for (const Vector& vector : vectors) {
-    if (!in_part(vector.each.name)) continue;
-    taken.push_back(&vector);
-    programs.push_back(compiled(vector.each, target));
-    ASSERT_NE(programs.back(), nullptr) << vector.each.name;
-    entries.push_back({programs.back().get(), &vector.each.inputs});
+  std::vector<std::string> names;
+  for (const Vector& vector : vectors) names.push_back(vector.each.name);
+  for (const std::size_t i : numbers_in_part(names)) {
+    const Case& each = vectors[i].each;
+    taken.push_back(&vectors[i]);
+    programs.push_back(compiled(each, target));
+    ASSERT_NE(programs.back(), nullptr) << each.name;
+    entries.push_back({programs.back().get(), &each.inputs});
   }
   const auto outputs = run_generated(entries, isa);
   ASSERT_TRUE(outputs);

@@ -4,6 +4,7 @@
 #include "etch/etch_ops.h"
 #include "etch/etch_byte_softmax.h"
 #include "etch/etch_dsp.h"
+#include "etch/etch_move.h"
 #include "classifier_steps.h"
 
 namespace classifier {

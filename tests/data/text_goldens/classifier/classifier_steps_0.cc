@@ -9,6 +9,7 @@
 #include "etch/etch_ops.h"
 #include "etch/etch_byte_softmax.h"
 #include "etch/etch_dsp.h"
+#include "etch/etch_move.h"
 #include "etch/vocab.h"
 #include "classifier_steps.h"
 #include "classifier_weights.h"
@@ -16,16 +17,13 @@
 namespace classifier {
 namespace steps {
 
-namespace isa = ::etch::scalar;
-
 namespace rt = ::etch::rt;
 
 // Layer: QLinearMatMul (node 0)
 // convert the input to the order and storage that the next step needs
 void n0_copy(const uint8_t* x, uint8_t* y) noexcept {
-  for (ptrdiff_t chunk = 0; chunk < 6; ++chunk) {
-    const isa::Bytes bytes = isa::load_bytes(x + chunk * 4);
-    isa::store_bytes(y + chunk * 4, bytes);
+  {
+    rt::copy_run(x, y, 24);
   }
 }
 
