@@ -7,9 +7,8 @@
 namespace etch {
 
 bool ConvStep::prefetch_weights() {
-  const ConvOperands& operands = plan.operands;
-  if (plan.order != LoopOrder::kChannelsOutside || operands.start >= 0 || operands.row_terms >= 0)
-    return false;
+  const ConvOperands& of = plan.operands;
+  if (plan.order != LoopOrder::kChannelsOutside || of.start >= 0 || of.row_terms >= 0) return false;
   plan.prefetch = true;
   schedule += ", prefetches";
   return true;
