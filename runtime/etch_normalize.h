@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "etch_float.h"
+#include "etch_float_sums.h"
 #include "etch_functions.h"
 #include "etch_softmax.h"
 

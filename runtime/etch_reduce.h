@@ -8,6 +8,7 @@
 
 #include "etch_elementwise.h"
 #include "etch_float_lanes.h"
+#include "etch_float_sums.h"
 
 namespace etch {
 namespace rt {

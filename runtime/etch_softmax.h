@@ -9,6 +9,7 @@
 #include <stdint.h>
 
 #include "etch_float.h"
+#include "etch_float_sums.h"
 #include "etch_function_lanes.h"
 
 namespace etch {
