@@ -62,26 +62,6 @@ ETCH_INLINE Doubles<lanes> all_doubles(double value) {
   return {each, each};
 }
 
-// product() of etch_vector.h.
-template <class Vector>
-ETCH_INLINE Vector product_vector(const Vector& a, const Vector& b) {
-#if defined(ETCH_RISCV_LANES)
-  double nothing = -0.0;
-  __asm__("" : "+f"(nothing));
-  return __builtin_elementwise_fma(a, b, nothing - Vector{});
-#else
-  Vector out = a * b;
-#if defined(__AVX512F__)
-  __asm__("" : "+v"(out));  // any of 32 registers
-#elif defined(__SSE2__)
-  __asm__("" : "+x"(out));
-#elif defined(__aarch64__)
-  __asm__("" : "+w"(out));
-#endif
-  return out;
-#endif
-}
-
 template <int lanes>
 ETCH_INLINE Doubles<lanes> product(const Doubles<lanes>& a, const Doubles<lanes>& b) {
   return {product_vector(a.low, b.low), product_vector(a.high, b.high)};

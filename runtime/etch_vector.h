@@ -132,8 +132,31 @@ ETCH_INLINE Floats<lanes> sum(const Floats<lanes>& a, const Floats<lanes>& b) {
 #endif
 }
 
-// a * b, rounded, and of unknown origin to the compiler (see opaque()). No asm of RISC-V takes such
-// a vector, but a fused step that adds -0 is the product, and is not fused again.
+#if defined(__GNUC__)
+// a * b of vectors of floats or doubles, rounded, and of unknown origin to the compiler (see
+// opaque()). No asm of RISC-V takes such a vector, but a fused step that adds -0 is the product,
+// and is not fused again.
+template <class Vector>
+ETCH_INLINE Vector product_vector(const Vector& a, const Vector& b) {
+#if defined(ETCH_RISCV_LANES)
+  auto nothing = a[0];
+  nothing = -0.0f;
+  __asm__("" : "+f"(nothing));
+  return __builtin_elementwise_fma(a, b, nothing - Vector{});
+#else
+  Vector out = a * b;
+#if defined(__AVX512F__)
+  __asm__("" : "+v"(out));  // any of 32 registers
+#elif defined(__SSE2__)
+  __asm__("" : "+x"(out));
+#elif defined(__aarch64__) || defined(__ARM_FEATURE_MVE)
+  __asm__("" : "+w"(out));
+#endif
+  return out;
+#endif
+}
+#endif
+
 template <int lanes>
 ETCH_INLINE Floats<lanes> product(const Floats<lanes>& a, const Floats<lanes>& b) {
   if constexpr (lanes == 1) {
@@ -143,20 +166,10 @@ ETCH_INLINE Floats<lanes> product(const Floats<lanes>& a, const Floats<lanes>& b
     return {opaque(a.v * b.v)};
 #endif
   } else {
-#if defined(ETCH_RISCV_LANES)
-    float nothing = -0.0f;
-    __asm__("" : "+f"(nothing));
-    return {__builtin_elementwise_fma(a.v, b.v, all_lanes<lanes>(nothing).v)};
+#if defined(__GNUC__)
+    return {product_vector(a.v, b.v)};
 #else
-    Floats<lanes> out{a.v * b.v};
-#if defined(__AVX512F__)
-    __asm__("" : "+v"(out.v));  // any of 32 registers
-#elif defined(__SSE2__)
-    __asm__("" : "+x"(out.v));
-#elif defined(__aarch64__) || defined(__ARM_FEATURE_MVE)
-    __asm__("" : "+w"(out.v));
-#endif
-    return out;
+    return {a.v * b.v};
 #endif
   }
 }
