@@ -12,13 +12,20 @@
 
 namespace etch {
 
-namespace {
-BiasResult refused(std::string why) { return {std::nullopt, "", std::move(why)}; }
-
-// fl(x_scale * w_scale) of channel c: what an int32 bias counts in.
-float unit_of(const Quantization& x, const Quantization& w, std::int64_t c) {
+float unit_of_bias(const Quantization& x, const Quantization& w, std::int64_t c) {
   return x.scale_at(0) * w.scale_at(c);
 }
+
+std::int32_t in_units(float value, float unit) {
+  constexpr double kLeast = std::numeric_limits<std::int32_t>::min();
+  constexpr double kMost = std::numeric_limits<std::int32_t>::max();
+  const float quotient = value / unit;
+  return static_cast<std::int32_t>(
+      std::clamp(static_cast<double>(std::nearbyint(quotient)), kLeast, kMost));
+}
+
+namespace {
+BiasResult refused(std::string why) { return {std::nullopt, "", std::move(why)}; }
 
 std::int64_t units_in_last_place(float a, float b) {
   return std::abs(std::int64_t{std::bit_cast<std::int32_t>(a)} - std::bit_cast<std::int32_t>(b));
@@ -33,15 +40,6 @@ Match compare(float scale, float expected) {
   return close ? Match::kClose : Match::kNone;
 }
 
-// unit is finite and > 0.
-std::int32_t in_units(float value, float unit) {
-  constexpr double kLeast = std::numeric_limits<std::int32_t>::min();
-  constexpr double kMost = std::numeric_limits<std::int32_t>::max();
-  const float quotient = value / unit;
-  return static_cast<std::int32_t>(
-      std::clamp(static_cast<double>(std::nearbyint(quotient)), kLeast, kMost));
-}
-
 bool has_one_value_per_channel(const Shape& shape, std::int64_t channels) {
   return !shape.empty() && shape.back() == channels && element_count(shape) == channels;
 }
@@ -51,14 +49,15 @@ template <class Value>
 ValueId requantized(Graph& graph, const Quantization& x, const Quantization& w,
                     std::int64_t channels, Value value) {
   std::vector<std::int32_t> bias;
-  for (std::int64_t c = 0; c < channels; ++c) bias.push_back(in_units(value(c), unit_of(x, w, c)));
+  for (std::int64_t c = 0; c < channels; ++c)
+    bias.push_back(in_units(value(c), unit_of_bias(x, w, c)));
   return graph.add_constant(Tensor::of<std::int32_t>({channels}, bias));
 }
 
 // Products of the smallest scales are 0, those of the largest infinite.
 bool has_units(const BiasRequest& request, const Quantization& x, const Quantization& w) {
   for (std::int64_t c = 0; c < request.channels; ++c) {
-    const float unit = unit_of(x, w, c);
+    const float unit = unit_of_bias(x, w, c);
     if (!(unit > 0) || !std::isfinite(unit)) return false;
   }
   return true;
@@ -83,7 +82,7 @@ Match match_of(const QuantizedOperand& bias, std::int64_t channels, const Quanti
                const Quantization& w) {
   Match match = Match::kEqual;
   for (std::int64_t c = 0; c < channels; ++c) {
-    match = std::max(match, compare(bias.quantization.scale_at(c), unit_of(x, w, c)));
+    match = std::max(match, compare(bias.quantization.scale_at(c), unit_of_bias(x, w, c)));
   }
   return match;
 }

@@ -2,6 +2,7 @@
 // rules are in fuse_qdq.h.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
@@ -36,6 +37,11 @@ struct ExactBias {
 // The dequantized integers or the float constant themselves; nothing is rounded to whole units.
 ExactBias exact_bias(Graph& graph, const BiasRequest& request, const Quantization& x,
                      const Quantization& w);
+
+// fl(x_scale * w_scale) of channel c: what an int32 bias counts in.
+float unit_of_bias(const Quantization& x, const Quantization& w, std::int64_t c);
+// rne(fl(value / unit)), saturated; the unit is finite and > 0.
+std::int32_t in_units(float value, float unit);
 
 // `x` is per tensor, `w` per tensor or per channel.
 BiasResult quantized_bias(Graph& graph, const BiasRequest& request, const Quantization& x,

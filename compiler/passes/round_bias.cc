@@ -10,6 +10,7 @@
 #include "compiler/ops/op.h"
 #include "compiler/passes/attributes.h"
 #include "compiler/passes/qdq.h"
+#include "compiler/passes/qdq_bias.h"
 
 namespace etch {
 
@@ -53,12 +54,11 @@ std::optional<Tensor> rounded(const Tensor& bias, const Quantization& x, const Q
   const auto old = bias.as<float>();
   std::vector<float> out;
   for (std::size_t c = 0; c < old.size(); ++c) {
-    const float unit = x.scale_at(0) * w.scale_at(static_cast<std::int64_t>(c));
-    const float units = std::nearbyint(old[c] / unit);
+    const float unit = unit_of_bias(x, w, static_cast<std::int64_t>(c));
     // Not for NaN either.
-    if (!(unit > 0) || !std::isfinite(unit) || !(std::fabs(units) < kMostUnits))
+    if (!(unit > 0) || !std::isfinite(unit) || !(std::fabs(old[c] / unit) < kMostUnits))
       return std::nullopt;
-    out.push_back(units * unit);
+    out.push_back(static_cast<float>(in_units(old[c], unit)) * unit);
   }
   return Tensor::of<float>(bias.shape(), out);
 }
