@@ -33,8 +33,7 @@ using cli::Verbosity;
 
 const fs::path kShared = fs::path(source_dir()) / "../shared/models/nets";
 
-// Its functions have more arguments than registers hold. GCC counts no frame for a structure that
-// it passes partly in registers, partly on the stack.
+// Its functions have more arguments than registers hold.
 Case product_of_floats() {
   ModelBuilder model;
   model.input("x", DType::kF32, {4, 16})

@@ -88,8 +88,11 @@ inline bool is_run_for_words(const Nest& nest, int flip, const IsaTraits& isa) {
 template <class S>
 void copy_run(S& s, const typename S::template Ptr<const std::uint8_t>& x,
               const typename S::template Ptr<std::uint8_t>& y, int n, int flip) {
-  if (flip == 0) s.call(external::CopyRun{}, x, y, n);
-  if (flip != 0) s.call(external::FlipRun{}, x, y, n, flip);
+  if (flip == 0) {
+    s.call(external::CopyRun{}, x, y, n);
+  } else {
+    s.call(external::FlipRun{}, x, y, n, flip);
+  }
 }
 
 // Calls load(name, place, n or 0 for a full vector) -> I32 for each plane of the chunk at `at`, and

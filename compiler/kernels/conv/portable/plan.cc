@@ -167,7 +167,7 @@ ConvRegion flattened(ConvRegion r) {
   r.y_row = r.planes > 1 ? r.y_plane : 0;
   r.r_row = r.planes > 1 ? r.r_plane : 0;
   std::swap(r.rows, r.planes);
-  return r.rows > 1 ? flattened(r) : r;
+  return r.rows > 1 ? flattened(std::move(r)) : r;
 }
 
 std::vector<PlannedRegion> plan_regions(const ConvProblem& problem, const WeightParts& parts) {
