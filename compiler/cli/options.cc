@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "compiler/base/closest.h"
@@ -134,10 +136,19 @@ std::string check_any_target(const std::string& name) {
              " (`etch targets` lists them)");
 }
 
+std::string model_in(const std::string& path) {
+  const std::filesystem::path inside = std::filesystem::path(path) / "model.onnx";
+  std::error_code error;
+  return std::filesystem::is_regular_file(inside, error) ? inside.string() : path;
+}
+
 constexpr std::int64_t kMostSplitRowsKib = std::int64_t{1} << 31;
 
 void add_model_options(const Parser& parser, ModelOptions& options) {
-  parser.add_option("MODEL", options.model, "the network").required().type_name("FILE.onnx");
+  parser.add_option("MODEL", options.model, "the network, or a folder with its model.onnx")
+      .change(model_in)
+      .required()
+      .type_name("FILE.onnx");
   parser
       .add_option("-t,--target", options.target,
                   "instruction set to generate for; native: the best of this CPU")

@@ -40,6 +40,9 @@ void add_model_options(const Parser& parser, ModelOptions& options);
 // Whether a size has a bound, which `what` cannot have; then a usage error says so.
 bool refuse_bounds(const ModelOptions& options, const char* what, Reporter& reporter);
 
+// Of a folder with a model.onnx this file, as ONNX's own test cases are kept; else the path itself.
+std::string model_in(const std::string& path);
+
 // What is wrong with the name of a target, with a number of bytes; empty if nothing.
 std::string check_any_target(const std::string& name);
 std::string check_bytes(const std::string& text);

@@ -144,6 +144,11 @@ const Option& Option::check(const Check& check) const {
   return add_check(*this, option_, CLI::Validator(check, ""));
 }
 
+const Option& Option::change(const Change& change) const {
+  option_->transform(change, "");
+  return *this;
+}
+
 const Option& Option::one_of(std::vector<std::string> words) const {
   return add_check(*this, option_, CLI::IsMember(std::move(words)));
 }

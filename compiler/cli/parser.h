@@ -21,6 +21,9 @@ namespace etch::cli {
 // What is wrong with the text that an option is given; empty if nothing.
 using Check = std::function<std::string(const std::string&)>;
 
+// The text that an option takes in place of the one it is given.
+using Change = std::function<std::string(const std::string&)>;
+
 // One option, valid as long as its command's parser.
 class Option {
  public:
@@ -31,6 +34,7 @@ class Option {
   const Option& description(const std::string& text) const;
   const Option& show_default() const;
   const Option& check(const Check& check) const;
+  const Option& change(const Change& change) const;
   const Option& one_of(std::vector<std::string> words) const;
   const Option& between(std::int64_t least, std::int64_t most) const;
   const Option& between(double least, double most) const;

@@ -43,7 +43,12 @@ std::optional<std::string> read_file(const std::string& path, std::size_t most,
 std::optional<std::string> read_model_file(const std::string& path, const Limits& limits,
                                            Sink& sink) {
   struct stat facts = {};
-  if (::stat(path.c_str(), &facts) == 0 && facts.st_size > limits.file_bytes) {
+  const bool exists = ::stat(path.c_str(), &facts) == 0;
+  if (exists && S_ISDIR(facts.st_mode)) {
+    sink.error(DiagKind::kIo, "", "is a folder without model.onnx");
+    return std::nullopt;
+  }
+  if (exists && facts.st_size > limits.file_bytes) {
     sink.error(DiagKind::kLimit, "",
                cat("has ", facts.st_size, " bytes, ", at_most(limits, &Limits::file_bytes)));
     return std::nullopt;

@@ -127,6 +127,16 @@ TEST_F(Cli, AModelThatCannotBeReadIsExitCode3) {
   }
 }
 
+TEST_F(Cli, AFolderIsItsModelIfItHasOne) {
+  fs::create_directories(folder_ / "net");
+  const std::string folder = (folder_ / "net").string();
+  const ProcessResult without = etch({"inspect", folder});
+  EXPECT_EQ(without.exit_code, 3);
+  EXPECT_EQ(without.errors, folder + ": error[E-IO]: is a folder without model.onnx\n");
+  fs::copy_file(kModel, folder_ / "net/model.onnx");
+  EXPECT_EQ(etch({"inspect", folder}).output, etch({"inspect", folder + "/model.onnx"}).output);
+}
+
 TEST_F(Cli, ARefusedModelIsExitCode2AndWritesNothing) {
   const std::string model = write("broken.onnx", "this is no model");
   const ProcessResult result = etch({"compile", model, "-o", path("out")});

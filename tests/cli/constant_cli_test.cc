@@ -64,6 +64,11 @@ TEST_F(ConstantInputs, AreTakenFromTheOption) {
   EXPECT_EQ(result.exit_code, 0) << result.output << result.errors;
 }
 
+TEST_F(ConstantInputs, AreFoundBesideTheModelOfAFolder) {
+  const ProcessResult result = etch({"check", folder_.string(), "--target", "scalar"});
+  EXPECT_EQ(result.exit_code, 0) << result.output << result.errors;
+}
+
 TEST_F(ConstantInputs, AreNumbersOfTheDeclaredType) {
   const auto check = [&](const std::string& numbers) {
     return etch(
