@@ -133,7 +133,7 @@ TEST_F(Cli, AFolderIsItsModelIfItHasOne) {
   const ProcessResult without = etch({"inspect", folder});
   EXPECT_EQ(without.exit_code, 3);
   EXPECT_EQ(without.errors, folder + ": error[E-IO]: is a folder without model.onnx\n");
-  fs::copy_file(kModel, folder_ / "net/model.onnx");
+  fs::copy_file(kDigits, folder_ / "net/model.onnx");
   EXPECT_EQ(etch({"inspect", folder}).output, etch({"inspect", folder + "/model.onnx"}).output);
 }
 
