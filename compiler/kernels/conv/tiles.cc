@@ -14,8 +14,8 @@
 namespace etch {
 
 namespace {
-// Weights up to this size stay in the L1 and L2 caches while pixels move in the outer loop. Those of
-// 16 bits are loaded twice as often, and only kNearWeights come fast enough.
+// Weights up to this size stay in the L1 and L2 caches while pixels move in the outer loop. Those
+// of 16 bits are loaded twice as often, and only kNearWeights come fast enough.
 constexpr std::int64_t kResidentWeights = 200 * 1024;
 // Weights of a block up to this size stay in the L1 cache from tile to tile; larger ones come from
 // L2 at this many bytes per cycle.
