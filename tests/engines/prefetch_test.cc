@@ -60,6 +60,14 @@ TEST(Prefetch, IsSpreadOverAllTilesOfABlock) {
   }
 }
 
+TEST(Prefetch, IsNotSaidOfAStepWithOneTile) {
+  const auto program = compiled(small_map(1, 512, 2048, 0), "avx2");
+  ASSERT_NE(program, nullptr);
+  for (const auto& step : program->steps)
+    EXPECT_EQ(step->schedule.find("prefetch"), std::string::npos) << step->schedule;
+  EXPECT_EQ(text_of(*program).find("rt::prefetch("), std::string::npos);
+}
+
 TEST(Prefetch, ChangesNoResult) {
   expect_native_agrees({large_weights()});
   expect_compiled_agrees({large_weights()}, "avx2");

@@ -1,4 +1,6 @@
 // What a convolution shows of its tiles, and what can be changed; see program/tunable.h.
+#include <algorithm>
+
 #include "compiler/kernels/conv/portable/conv.h"
 #include "compiler/kernels/conv/tile_choice.h"
 #include "compiler/kernels/conv/tiles.h"
@@ -9,6 +11,11 @@ namespace etch {
 bool ConvStep::prefetch_weights() {
   const ConvOperands& of = plan.operands;
   if (plan.order != LoopOrder::kChannelsOutside || of.start >= 0 || of.row_terms >= 0) return false;
+  // One tile reads its weights in order: the memory is the limit then.
+  const bool has_tiles = std::ranges::any_of(plan.regions, [](const ConvRegion& region) {
+    return region.rows > region.tile_rows || region.cols > region.tile_cols;
+  });
+  if (!has_tiles) return false;
   plan.prefetch = true;
   schedule += ", prefetches";
   return true;
