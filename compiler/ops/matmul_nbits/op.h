@@ -13,7 +13,8 @@
 //   B, scales and zero points are constants. block_size is a power of two from 16 on; in the domain
 //   of Etch, where passes make such nodes of DequantizeLinear and MatMul, any number from 1 on.
 //
-// accuracy_level 0 to 3, and always with float zero points:
+// accuracy_level 0 to 3, and always with float zero points, and with 2 bits in blocks of less than
+// 32 or more than 128 (not in the domain of Etch):
 //   w = fl(fl(q - zero) * scale);  y = ((0 + p0) + p1) ..., p = fl(a * w), k ascending
 // accuracy_level 4: each block of each row of A, of larger blocks every 256 values, is quantized to
 // int8 first, with s = fl(largest magnitude / 127) and q_a = rne(fl(a * fl(127 / largest))),
