@@ -92,8 +92,6 @@ void check_weights(ResolveContext& context, MatMulNBits& params) {
       check_count(context, 2, "scales", params.cols * params.blocks))
     check_finite(context, 2, "scales");
   check_zero_points(context, params);
-  if (context.has_input(4))
-    context.input_error(DiagKind::kUnsupported, 4, "g_idx", "is not supported, leave it out");
   if (context.has_input(5) && check_float32(context, 5, "bias"))
     check_count(context, 5, "bias", params.cols);
 }

@@ -7,7 +7,7 @@
 //   scales       float32, N * blocks of them
 //   zero_points  omitted: 2^(bits - 1); uint8: packed as B is, in ceil(blocks * bits / 8) bytes for
 //                each column; or float32, N * blocks of them
-//   g_idx        refused
+//   g_idx        omitted: compiler/passes/compositions/grouped_weights.h takes it out
 //   bias         float32 [N], may be omitted
 //   Y            float32 [..., N]
 //   B, scales and zero points are constants. block_size is a power of two from 16 on; in the domain

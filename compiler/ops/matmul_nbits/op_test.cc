@@ -97,12 +97,6 @@ TEST(MatMulNBits, WeightsThatArriveAtRunTimeAreRefused) {
   EXPECT_EQ(node.errors(), "E-UNSUPPORTED: must be known at compile time");
 }
 
-TEST(MatMulNBits, IndicesOfGroupsAreRefused) {
-  OneNode node = product();
-  node.omitted().constant(s32({20}, std::vector<std::int32_t>(20)));
-  EXPECT_EQ(node.errors(), "E-UNSUPPORTED: is not supported, leave it out");
-}
-
 TEST(MatMulNBits, WrongSizesAreRefused) {
   OneNode block = product();
   block.attribute("block_size", std::int64_t{24});
