@@ -1,6 +1,7 @@
 // MatMulNBits with g_idx: the definition by hand, with numbers whose sums are exact, and refusals.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -37,8 +38,9 @@ ModelBuilder product(const std::vector<std::int32_t>& groups, bool zeros = false
 
 // Groups by turns, the last of 8 values.
 std::vector<std::int32_t> mixed() {
-  std::vector<std::int32_t> groups;
-  for (std::int32_t k = 0; k < kDepth; ++k) groups.push_back(k < 24 ? k % 3 : k % 2);
+  std::vector<std::int32_t> groups(kDepth);
+  for (std::int32_t k = 0; k < kDepth; ++k)
+    groups[static_cast<std::size_t>(k)] = k < 24 ? k % 3 : k % 2;
   return groups;
 }
 
@@ -73,8 +75,9 @@ TEST(GroupedWeights, EachValueHasTheScaleOfItsBlock) {
 }
 
 TEST(GroupedWeights, BlocksInOrderNeedNoGather) {
-  std::vector<std::int32_t> groups;
-  for (std::int32_t k = 0; k < kDepth; ++k) groups.push_back(k / 16);
+  std::vector<std::int32_t> groups(kDepth, 0);
+  std::fill(groups.begin() + 16, groups.begin() + 32, 1);
+  std::fill(groups.begin() + 32, groups.end(), 2);
   EXPECT_EQ(result(groups), f32({1, 1}, {expected(groups)}));
   Sink sink;
   EXPECT_EQ(load(product(groups), sink).value().nodes.size(), 1U);
