@@ -147,6 +147,16 @@ TEST(ImportWiring, NodesAreReadInTopologicalOrderAndKeepTheirPlaceInTheFile) {
   EXPECT_EQ(graph->nodes[0].op_type, "Neg");
   EXPECT_EQ(graph->nodes[0].index, 2);
   EXPECT_EQ(graph->nodes[2].op_type, "Relu");
+  ASSERT_EQ(sink.sorted().size(), 1U);
+  EXPECT_EQ(format(sink.sorted()[0], "f"),
+            "f: note[E-GRAPH]: nodes are not in the order in which they run, and are sorted: node "
+            "#0 comes after node #2");
+}
+
+TEST(ImportWiring, NodesInTheirOrderAreNotNoted) {
+  Sink sink;
+  ASSERT_TRUE(import_graph(relu_model().node("Abs", {"y"}, {"z"}), sink)) << errors_of(sink);
+  EXPECT_TRUE(sink.sorted().empty());
 }
 
 TEST(ImportWiring, ACycleIsNamed) {

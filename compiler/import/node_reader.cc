@@ -45,8 +45,19 @@ bool NodeReader::read(const NodeProtos& protos, Scope& scope, std::vector<Node>&
     for (const std::string& output : node.output()) scope.made_by_nodes.insert(output);
   }
   const std::vector<int> order = topological_order(protos);
+  note_order(order);
   return std::all_of(order.begin(), order.end(),
                      [&](int at) { return read_node(protos.Get(at), at, scope, out); });
+}
+
+void NodeReader::note_order(const std::vector<int>& order) {
+  if (is_order_noted_ || std::is_sorted(order.begin(), order.end())) return;
+  is_order_noted_ = true;
+  int late = 0;
+  while (order[static_cast<std::size_t>(late)] == late) ++late;
+  sink_.note(DiagKind::kGraph, "",
+             cat("nodes are not in the order in which they run, and are sorted: node #", late,
+                 " comes after node #", order[static_cast<std::size_t>(late)]));
 }
 
 bool NodeReader::read_node(const onnx::NodeProto& proto, int position, Scope& scope,

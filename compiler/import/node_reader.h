@@ -47,6 +47,8 @@ class NodeReader {
   std::optional<ValueId> find_inner(const std::string& name) const;
 
  private:
+  // Says once that nodes of the file are sorted, if they are not in `order`.
+  void note_order(const std::vector<int>& order);
   [[nodiscard]] bool read_node(const onnx::NodeProto& proto, int position, Scope& scope,
                                std::vector<Node>& out);
   [[nodiscard]] bool read_call(const ModelFunction& function, const onnx::NodeProto& proto,
@@ -110,6 +112,7 @@ class NodeReader {
   ExternalData& external_;
   Sink& sink_;
   std::int64_t nodes_ = 0;
+  bool is_order_noted_ = false;
   std::vector<const ModelFunction*> entered_;  // bodies being read; null: a branch
   std::unordered_set<std::string> prefixes_;
   std::unordered_map<std::string, ValueId> inner_values_;

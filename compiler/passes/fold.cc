@@ -88,7 +88,43 @@ bool ConstantFolder::spend(const Node& node) {
   return true;
 }
 
+const Tensor* ConstantFolder::number_of(ValueId id) const {
+  const auto found = numbers_.find(id);
+  return found != numbers_.end() ? &found->second : constant_of(graph_, id);
+}
+
+// Computes a node of few numbers, which is only kept where it becomes an integer: a size.
+bool ConstantFolder::fold_size(const Node& node) {
+  constexpr std::int64_t kMost = 8;  // numbers: as many as a tensor has axes
+  const bool starts = node.op_type == "DequantizeLinear";
+  const auto is_few = [&](ValueId id) {
+    return id != kNoValue && element_count(*graph_.value(id).shape) <= kMost;
+  };
+  if (node.op == nullptr || node.op->reference == nullptr || node.inputs.empty() ||
+      node.outputs.size() != 1 || !std::ranges::all_of(node.outputs, is_few) ||
+      !std::ranges::all_of(node.inputs, is_few))
+    return false;
+  std::vector<const Tensor*> inputs;
+  bool continues = false;
+  for (const ValueId id : node.inputs) {
+    inputs.push_back(number_of(id));
+    continues = continues || numbers_.contains(id);
+  }
+  if (!(starts || continues) || std::ranges::count(inputs, nullptr) > 0 || !spend(node))
+    return false;
+  Tensor result = node.op->reference(node, inputs).at(0);
+  Value& value = graph_.value(node.outputs[0]);
+  const bool is_size = value.dtype == DType::kS64 || value.dtype == DType::kS32;
+  if (node.op_type != "Cast" || !is_size) {
+    numbers_.insert_or_assign(node.outputs[0], std::move(result));
+    return false;
+  }
+  value.constant = std::make_shared<const Tensor>(std::move(result));
+  return true;
+}
+
 bool ConstantFolder::fold(const Node& node) {
+  if (dequantize_ == FoldDequantize::kNo && fold_size(node)) return true;
   if (!is_foldable(node) || !spend(node)) return false;
   std::vector<const Tensor*> inputs;
   for (const ValueId id : node.inputs) inputs.push_back(constant_of(graph_, id));

@@ -3,10 +3,14 @@
 //
 // A DequantizeLinear of a constant is only folded on request: it is how QDQ graphs carry their
 // weights, and the passes that turn QDQ groups into integer operators need to see the integers.
+// Sizes that a quantizer took for weights are known nevertheless: a Cast to int64 or int32 of what
+// is computed from few such numbers is a constant.
 // What folding may cost is bounded; nodes beyond the bound stay as they are.
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <vector>
 
 #include "compiler/ir/graph.h"
 
@@ -26,10 +30,15 @@ class ConstantFolder {
 
  private:
   bool is_foldable(const Node& node) const;
+  bool fold_size(const Node& node);
+  // Null: neither a constant nor computed from dequantized ones.
+  const Tensor* number_of(ValueId id) const;
   bool spend(const Node& node);
 
   Graph& graph_;
   FoldDequantize dequantize_;
+  // What few dequantized constants, and what is computed from them, would be.
+  std::map<ValueId, Tensor> numbers_;
   std::int64_t operations_left_;  // elementary ones, estimated
 };
 

@@ -8,6 +8,7 @@
 
 #include "compiler/ir/geometry/strided.h"
 #include "compiler/ops/cast/op.h"
+#include "compiler/ops/dequantize_linear/op.h"
 #include "compiler/ops/op.h"
 #include "compiler/ops/pad/op.h"
 #include "compiler/ops/reference_math.h"
@@ -58,6 +59,14 @@ bool is_copy(const Graph& graph, const Node& node) {
   return node.op_type == "Cast" && params_of<Cast>(node).from == params_of<Cast>(node).to;
 }
 
+// A Cast of what DequantizeLinear makes of blocks, float16 in the file: pack_weights looks for it.
+bool converts_weights(const Wiring& wiring, const Node& node) {
+  const Node* const weights = node.op_type == "Cast" ? wiring.producer(node.inputs[0]) : nullptr;
+  return weights != nullptr && is_dequantize(*weights) &&
+         params_of<DequantizeLinearParams>(*weights).axis.granularity ==
+             QuantizationGranularity::kBlock;
+}
+
 // Erases node i, whose one output equals the earlier value `from`. The name of a graph output
 // stays, so there the producer of `from` takes it over; false when that cannot be.
 bool bypass(Graph& graph, Wiring& wiring, int i, ValueId from) {
@@ -81,7 +90,7 @@ Changed remove_copies(Graph& graph) {
   Wiring wiring(graph);
   Changed changed = Changed::kNo;
   for (int i = 0; i < node_count(graph); ++i) {
-    if (!is_copy(graph, node_at(graph, i))) continue;
+    if (!is_copy(graph, node_at(graph, i)) || converts_weights(wiring, node_at(graph, i))) continue;
     const Node copy = node_at(graph, i);
     if (!bypass(graph, wiring, i, copy.inputs[0])) continue;
     graph.fusions.fused(copy, "removed: it changes nothing");

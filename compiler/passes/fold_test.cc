@@ -44,6 +44,39 @@ TEST(FoldConstants, LeavesDequantizationAloneOtherwise) {
   EXPECT_EQ(dump(graph), before);
 }
 
+// y = Expand(x, sizes), which a quantizer computes: Cast(DQ(Q(Ceil(DQ(Q(1.4))))) + DQ(q)).
+Graph with_quantized_sizes() {
+  ModelBuilder model(19);
+  model.input("x", DType::kF32, {1}).initializer("c", Tensor::of<float>({1}, {1.4F}));
+  model.initializer("q", Tensor::of<std::uint8_t>({1}, {7}));
+  model.initializer("scale", Tensor::of<float>({}, {0.5F}));
+  model.initializer("zero", Tensor::of<std::uint8_t>({}, {1}));
+  model.node("QuantizeLinear", {"c", "scale", "zero"}, {"n0"});
+  model.node("DequantizeLinear", {"n0", "scale", "zero"}, {"n1"});  // 1.5
+  model.node("Ceil", {"n1"}, {"n2"});
+  model.node("QuantizeLinear", {"n2", "scale", "zero"}, {"n3"});
+  model.node("DequantizeLinear", {"n3", "scale", "zero"}, {"n4"});  // 2
+  model.node("DequantizeLinear", {"q", "scale", "zero"}, {"n5"});   // 3
+  model.node("Add", {"n4", "n5"}, {"n6"});
+  model.node("Cast", {"n6"}, {"sizes"}, {{"to", std::int64_t{7}}});
+  model.node("Expand", {"x", "sizes"}, {"y"}).output("y");
+  Sink sink;
+  return load(model, sink).value_or(Graph{});
+}
+
+TEST(FoldConstants, KnowsSizesThatAQuantizerTookForWeights) {
+  const Graph graph = with_quantized_sizes();
+  ASSERT_EQ(graph.outputs.size(), 1U);
+  EXPECT_EQ(graph.value(graph.outputs[0]).shape, (Shape{5}));
+}
+
+TEST(FoldConstants, OtherResultsOfDequantizedNumbersStayComputed) {
+  ModelBuilder model = dequantized_weight();
+  model.node("Neg", {"w"}, {"n"}).node("Mul", {"x", "n"}, {"z"}).output("z");
+  const Graph graph = loaded(model);
+  EXPECT_EQ(graph.nodes.size(), 4U);
+}
+
 // Resolve knows the mask already, and the reference does not make it again.
 TEST(FoldConstants, FoldsDropoutOfAConstantWithItsMask) {
   ModelBuilder model;

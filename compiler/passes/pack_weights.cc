@@ -10,6 +10,7 @@
 
 #include "compiler/base/check.h"
 #include "compiler/base/text.h"
+#include "compiler/ops/cast/op.h"
 #include "compiler/ops/dequantize_linear/op.h"
 #include "compiler/ops/op.h"
 #include "compiler/passes/qdq.h"
@@ -162,10 +163,12 @@ class WeightPacker {
     for (int i = 0; i < static_cast<int>(graph_.nodes.size()); ++i) {
       const Node& node = graph_.nodes[at(i)];
       if (!is_product(node)) continue;
-      const Node* const weights = wiring_.producer(node.inputs[1]);
+      const Node* weights = wiring_.producer(node.inputs[1]);
+      const bool apart = weights != nullptr && (is_shared(*weights) || is_cast(*weights));
+      if (apart && is_cast(*weights)) weights = wiring_.producer(weights->inputs[0]);
       if (weights == nullptr || !is_dequantize(*weights)) continue;
       const auto matrix = matrix_of(graph_, *weights, attribute<std::int64_t>(node, "transB", 0));
-      if (matrix) found.push_back({i, *matrix, is_shared(*weights)});
+      if (matrix) found.push_back({i, *matrix, apart});
     }
     // Products that are packed no longer read the floats.
     for (const Product& each : found) pack(each);
@@ -176,8 +179,13 @@ class WeightPacker {
   struct Product {
     int node;
     Matrix weights;
-    bool shared;  // others read the floats, too
+    bool apart;  // others read the floats, too, or a Cast comes between, as after float16
   };
+
+  static bool is_cast(const Node& node) {
+    return node.domain == kOnnx && node.op_type == "Cast" &&
+           params_of<Cast>(node).from == params_of<Cast>(node).to;
+  }
 
   bool is_shared(const Node& weights) const {
     const ValueId floats = weights.outputs[0];
@@ -201,7 +209,7 @@ class WeightPacker {
     const bool blocks = m.axis.granularity == QuantizationGranularity::kBlock;
     return blocked_ == BlockedProducts::kAsOnnxRuntime && blocks && !m.transposed &&
            m.axis.block >= 16 && std::has_single_bit(static_cast<std::uint64_t>(m.axis.block)) &&
-           !product.shared && !keeps_rows(node);
+           !product.apart && !keeps_rows(node);
   }
 
   const Node* only_reader(const Node& node) const {

@@ -9,6 +9,7 @@
 
 #include "compiler/base/text.h"
 #include "compiler/ops/matmul_nbits/op.h"
+#include "compiler/passes/fold_qdq.h"
 #include "tests/support/model_builder.h"
 #include "tests/support/tensors.h"
 
@@ -58,6 +59,24 @@ TEST(PackWeights, RowsAreQuantizedInBlocksOfAPowerOfTwo) {
   EXPECT_FALSE(quantizes(8, kDefault));
   EXPECT_FALSE(quantizes(0, kDefault));
   EXPECT_FALSE(quantizes(16, BlockedProducts::kExact));
+}
+
+// As ONNX Runtime 1.32, which does not look through the Cast.
+TEST(PackWeights, ACastOfFloat16WeightsKeepsRowsFloat) {
+  ModelBuilder model(21);
+  model.input("a", DType::kF32, {1, 64});
+  model.initializer("q", Tensor(DType::kS8, {64, 2})).initializer("s", Tensor(DType::kF16, {4, 2}));
+  model.node("DequantizeLinear", {"q", "s"}, {"h"},
+             {{"axis", std::int64_t{0}}, {"block_size", std::int64_t{16}}});
+  model.node("Cast", {"h"}, {"b"}, {{"to", std::int64_t{1}}});
+  model.node("MatMul", {"a", "b"}, {"y"}).output("y");
+  Sink sink;
+  Graph graph = load(model, sink).value();
+  EXPECT_FALSE(sink.has_errors()) << errors_of(sink);
+  fold_qdq(graph, sink);
+  pack_weights(graph, kDefault);
+  ASSERT_EQ(graph.nodes.back().op_type, "MatMulNBits");
+  EXPECT_FALSE(params_of<MatMulNBits>(graph.nodes.back()).quantizes_a);
 }
 
 using Steps = std::vector<std::pair<std::string, std::vector<std::string>>>;

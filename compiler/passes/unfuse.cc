@@ -8,6 +8,7 @@
 
 #include "compiler/base/text.h"
 #include "compiler/ops/op.h"
+#include "compiler/passes/compositions/grouped_weights.h"
 #include "compiler/passes/compositions/infinite_scale.h"
 #include "compiler/passes/compositions/qonnx.h"
 #include "compiler/passes/compositions/rules.h"
@@ -142,7 +143,8 @@ constexpr Rule kUnfuseRules[] = {
     {"Attention", write_packed_attention, 7, 2},
     {"QAttention", write_quantized_attention, 9, 2},
     {"MultiHeadAttention", write_multi_head_attention, 10, 4},
-    {"GroupQueryAttention", write_group_query_attention, 12, 4}};
+    {"GroupQueryAttention", write_group_query_attention, 12, 4},
+    {"MatMulNBits", write_grouped_weights, 6, 1, 1, has_grouped_weights}};
 
 constexpr Rule kFlexAttention{"FlexAttention", write_flex_attention, 4, 1};
 
@@ -154,7 +156,9 @@ const Rule* rule_for(const Graph* graph, const Node& node) {
     return &kFlexAttention;
   if (node.domain != kMicrosoft) return composition_rule(graph, node);
   const auto* found = std::ranges::find(kUnfuseRules, node.op_type, &Rule::op_type);
-  return found == std::end(kUnfuseRules) ? nullptr : found;
+  if (found == std::end(kUnfuseRules)) return nullptr;
+  const bool applies = graph == nullptr || found->applies == nullptr;
+  return applies || found->applies(*graph, node) ? found : nullptr;
 }
 
 // False after a report when more values are listed than the parts take or give.

@@ -5,6 +5,7 @@
 //   FusedGemm                Gemm, the activation
 //   FusedMatMul, TransposeMatMul    Transpose of either side, MatMul, Mul by alpha
 //   BiasGelu, FastGelu       Add of the bias, Gelu (of FastGelu: with tanh)
+//   MatMulNBits with g_idx   Gather, MatMulNBits    compositions/grouped_weights.h
 //   attention, rotary embeddings, normalization of transformers    functions/functions.h
 // Activations: Relu, Sigmoid, Tanh, LeakyRelu, Clip, HardSigmoid, Elu, Softplus, Softsign,
 // ThresholdedRelu. And those of ai.onnx in compiler/passes/compositions. Part of resolving: shapes

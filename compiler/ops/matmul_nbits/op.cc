@@ -24,6 +24,12 @@ std::int64_t read(ResolveContext& context, const char* name, std::int64_t fallba
   return value;
 }
 
+// ONNX Runtime has no integer product of 2 bits in other blocks, and takes floats there. In the
+// domain of Etch the bits are those that the values need, and the file may have had more.
+bool can_quantize_a(const MatMulNBits& params, bool own) {
+  return own || params.bits > 2 || (params.block >= 32 && params.block <= 128);
+}
+
 MatMulNBits read_attributes(ResolveContext& context) {
   constexpr std::int64_t kMost = std::int64_t{1} << 30;
   MatMulNBits params;
@@ -32,7 +38,7 @@ MatMulNBits read_attributes(ResolveContext& context) {
   params.bits = read(context, "bits", 4, 2, 8);
   const bool own = context.node().domain == kEtch;
   params.block = read(context, "block_size", 0, own ? 1 : 16, kMost);
-  params.quantizes_a = read(context, "accuracy_level", 0, 0, 4) == 4;
+  params.quantizes_a = read(context, "accuracy_level", 0, 0, 4) == 4 && can_quantize_a(params, own);
   if (context.int_attr("weight_prepacked", 0) != 0)
     context.attr_error("weight_prepacked", "must be 0: other orders are those of one device");
   if (!std::has_single_bit(static_cast<std::uint64_t>(params.bits)))
@@ -86,8 +92,6 @@ void check_weights(ResolveContext& context, MatMulNBits& params) {
       check_count(context, 2, "scales", params.cols * params.blocks))
     check_finite(context, 2, "scales");
   check_zero_points(context, params);
-  if (context.has_input(4))
-    context.input_error(DiagKind::kUnsupported, 4, "g_idx", "is not supported, leave it out");
   if (context.has_input(5) && check_float32(context, 5, "bias"))
     check_count(context, 5, "bias", params.cols);
 }

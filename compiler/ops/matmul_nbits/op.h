@@ -7,13 +7,14 @@
 //   scales       float32, N * blocks of them
 //   zero_points  omitted: 2^(bits - 1); uint8: packed as B is, in ceil(blocks * bits / 8) bytes for
 //                each column; or float32, N * blocks of them
-//   g_idx        refused
+//   g_idx        omitted: compiler/passes/compositions/grouped_weights.h takes it out
 //   bias         float32 [N], may be omitted
 //   Y            float32 [..., N]
 //   B, scales and zero points are constants. block_size is a power of two from 16 on; in the domain
 //   of Etch, where passes make such nodes of DequantizeLinear and MatMul, any number from 1 on.
 //
-// accuracy_level 0 to 3, and always with float zero points:
+// accuracy_level 0 to 3, and always with float zero points, and with 2 bits in blocks of less than
+// 32 or more than 128 (not in the domain of Etch):
 //   w = fl(fl(q - zero) * scale);  y = ((0 + p0) + p1) ..., p = fl(a * w), k ascending
 // accuracy_level 4: each block of each row of A, of larger blocks every 256 values, is quantized to
 // int8 first, with s = fl(largest magnitude / 127) and q_a = rne(fl(a * fl(127 / largest))),

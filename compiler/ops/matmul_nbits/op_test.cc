@@ -65,6 +65,28 @@ TEST(MatMulNBits, QuantizesRowsInBlocksOf256AtMost) {
   EXPECT_EQ(node.run().at(0), f32({1, 1}, {first + second}));
 }
 
+// Three ones and a 0.7 times weights of 1 with the scale 1: int8 rows make 89 / 127 of the 0.7.
+Tensor two_bits_at_level_4(std::int64_t block) {
+  OneNode node("MatMulNBits", kMs, 1);
+  node.attribute("K", std::int64_t{4}).attribute("N", std::int64_t{1});
+  node.attribute("bits", std::int64_t{2}).attribute("block_size", block);
+  node.attribute("accuracy_level", std::int64_t{4});
+  node.input(f32({1, 4}, {1, 1, 1, 0.7F}));
+  const std::int64_t bytes = block / 4;
+  node.constant(u8({1, 1, bytes}, std::vector<std::uint8_t>(static_cast<std::size_t>(bytes), 0xff)))
+      .constant(f32({1, 1}, {1}));
+  return node.run().at(0);
+}
+
+// As ONNX Runtime 1.32, which has integer products of 2 bits for blocks of 32, 64 and 128.
+TEST(MatMulNBits, KeepsFloatRowsForTwoBitsInBlocksOfOtherSizes) {
+  const Tensor floats = f32({1, 1}, {1.0F + 1.0F + 1.0F + 0.7F});
+  const Tensor integers = f32({1, 1}, {(3 * 127 + 89) * (1.0F / 127)});
+  EXPECT_EQ(two_bits_at_level_4(16), floats);
+  for (const std::int64_t block : {32, 64, 128}) EXPECT_EQ(two_bits_at_level_4(block), integers);
+  EXPECT_EQ(two_bits_at_level_4(256), floats);
+}
+
 TEST(MatMulNBits, WeightsThatArriveAtRunTimeAreRefused) {
   OneNode node("MatMulNBits", kMs, 1);
   node.attribute("K", std::int64_t{16}).attribute("N", std::int64_t{1});
@@ -73,12 +95,6 @@ TEST(MatMulNBits, WeightsThatArriveAtRunTimeAreRefused) {
       .input(u8({1, 1, 8}, std::vector<std::uint8_t>(8)));
   node.constant(f32({1}, {1}));
   EXPECT_EQ(node.errors(), "E-UNSUPPORTED: must be known at compile time");
-}
-
-TEST(MatMulNBits, IndicesOfGroupsAreRefused) {
-  OneNode node = product();
-  node.omitted().constant(s32({20}, std::vector<std::int32_t>(20)));
-  EXPECT_EQ(node.errors(), "E-UNSUPPORTED: is not supported, leave it out");
 }
 
 TEST(MatMulNBits, WrongSizesAreRefused) {
