@@ -19,6 +19,17 @@ namespace {
 bool sweeping() { return std::getenv("ETCH_SWEEP") != nullptr; }
 int sample(int usual, int sweep) { return sweeping() ? sweep : usual; }
 
+std::vector<Tensor> one_half(std::uint16_t bits) {
+  Tensor out(DType::kF16, {1});
+  out.as<std::uint16_t>()[0] = bits;
+  return {out};
+}
+
+TEST(EnginesAgree, OrTheFirstDifferenceOfHalvesIsSaidInNumbers) {
+  EXPECT_EQ(difference_of(one_half(0x3c00), one_half(0xc000)),
+            "output 0: 1 of 1 elements of [1] differ; number 0 is 1, not -2");
+}
+
 TEST(EnginesAgree, NativelyOnConvolutionsAlongALine) {
   expect_native_agrees(small_line_convolutions(sample(7, 1)));
 }

@@ -83,7 +83,15 @@ std::vector<Tensor> native_outputs(const Program& program, const std::vector<Ten
 
 namespace {
 std::string element(const Tensor& tensor, std::int64_t i) {
-  return tensor.dtype() == DType::kF32 ? decimal(tensor.real(i)) : cat(tensor.integer(i));
+  switch (tensor.dtype()) {
+    case DType::kF32:
+    case DType::kF64:
+    case DType::kF16:
+    case DType::kBF16:
+      return decimal(tensor.real(i));
+    default:
+      return cat(tensor.integer(i));
+  }
 }
 
 std::string difference_of(const Tensor& actual, const Tensor& expected) {
