@@ -3,15 +3,15 @@
 //   y   = limits of rne(sum * m / 2^e) + y_zero             m: 60 bits, exact; ties to even
 // With vectors b is taken as 256 * high + low, whose products with a are sums of 32 bits for 256
 // values of k; cores with SMLALD add two products at a time to 64 bits. Zero points are taken off
-// once per row and column. Sums are rounded by their upper bits unless these leave open to which
-// side. C++17, freestanding, no heap, no state.
+// once per row and column; etch_word_totals.h rounds the sums. C++17, freestanding, no heap, no
+// state.
 #pragma once
 
 #include <stddef.h>
 #include <stdint.h>
 
 #include "etch_intrinsics.h"
-#include "etch_word_sums.h"
+#include "etch_word_totals.h"
 
 namespace etch {
 namespace rt {
@@ -21,59 +21,6 @@ struct WordMatrices {
   int32_t rows, depth, cols;  // a: rows x depth; depth is at most 2^20
   ptrdiff_t a_row, b_row, y_row;
 };
-
-// word_product() of a sum of products.
-template <class T>
-ETCH_INLINE T word_total(const WordProduct& s, int64_t sum) {
-  const uint64_t size = sum < 0 ? 0 - static_cast<uint64_t>(sum) : static_cast<uint64_t>(sum);
-  const uint64_t upper = size >> 31, lower = size & 0x7fffffff;
-  const uint64_t part = lower * s.low;
-  const uint64_t middle = upper * s.low + lower * s.high + (part >> 31);
-  const uint64_t top = upper * s.high + (middle >> 31);  // of the product, in units of 2^62
-  const uint64_t below = middle & 0x7fffffff;
-  const bool is_exact = (part & 0x7fffffff) == 0;
-  uint64_t whole = top * 2 + (is_exact && below == 0 ? 0 : 1);
-  int32_t shift = s.shift - 31 + 1;
-  if (shift < 2) {  // then y has reached its limit where `top` has as many bits
-    const uint64_t most = uint64_t{2} * kBeyondWords;
-    whole = (((top < most ? top : most) << 31) + below) * 2 + (is_exact ? 0 : 1);
-    shift = s.shift + 1;
-  }
-  const uint64_t below_half = (uint64_t{1} << (shift - 1)) - 1;
-  const uint64_t nearest = (whole + below_half + ((whole >> shift) & 1)) >> shift;
-  const int32_t q = nearest < kBeyondWords ? static_cast<int32_t>(nearest) : kBeyondWords;
-  return limited_word<T>(sum < 0 ? -q : q, s.y);
-}
-
-// Unsigned words less 32768, as are the zero points then.
-template <class T>
-constexpr int32_t kWordFlip = T{0} < static_cast<T>(-1) ? 0x8000 : 0;
-
-// word_total() from the upper bits of sums and of the factor: y is near
-//   (sum >> dropped) * high / 2^shift
-// whose product is less than 2^31 away from the exact one. Where a tie is nearer than that, and for
-// factors with which it always is, word_total() decides.
-struct WordGuess {
-  int32_t dropped, shift;
-  bool is_any;
-};
-ETCH_INLINE WordGuess guess_of(const WordProduct& s) {
-  const int32_t dropped = s.shift > 41 ? s.shift - 41 : 0;  // sums of 31 bits are at y's limit
-  return {dropped, s.shift - dropped, s.shift - dropped > 34};
-}
-
-template <class T>
-ETCH_INLINE T near_total(const WordProduct& s, const WordGuess& guess, int64_t sum) {
-  if (!guess.is_any) return word_total<T>(s, sum);
-  constexpr int64_t kMostPart = int64_t{1} << 30, kNear = int64_t{1} << 31;
-  const int64_t part = sum >> guess.dropped, above = part > -kMostPart ? part : -kMostPart;
-  const int32_t cut = static_cast<int32_t>(above < kMostPart ? above : kMostPart);
-  const int64_t product =
-      int64_t{cut} * static_cast<int32_t>(s.high) + (int64_t{1} << (guess.shift - 1));
-  const uint32_t upper = static_cast<uint32_t>((product + kNear) >> 32);
-  if ((upper & ((1u << (guess.shift - 32)) - 1)) == 0) return word_total<T>(s, sum);
-  return limited_word<T>(static_cast<int32_t>(product >> 32) >> (guess.shift - 32), s.y);
-}
 
 // One element of y, from a row of a and a column of b.
 template <class T>
@@ -361,6 +308,50 @@ ETCH_INLINE void add_products(const WordMatrices& s, const T* a, const T* b, int
     }
   }
 }
+#elif defined(__GNUC__) && defined(__riscv_v)
+#define ETCH_WORD_TILES 1
+constexpr int32_t kMatrixColumns = 8, kMatrixRows = 4;
+
+template <class T>
+ETCH_INLINE vint32m2_t signed_columns(const T* b) {
+  constexpr auto kFlip = static_cast<int16_t>(kWordFlip<T>);
+  vint16m1_t words = __riscv_vle16_v_i16m1(reinterpret_cast<const int16_t*>(b), kMatrixColumns);
+  if constexpr (kFlip != 0) words = __riscv_vxor_vx_i16m1(words, kFlip, kMatrixColumns);
+  return __riscv_vsext_vf2_i32m2(words, kMatrixColumns);
+}
+
+// sum + an element of a, times the columns.
+template <class T>
+ETCH_INLINE vint64m4_t add_element(vint64m4_t sum, T a, vint32m2_t columns) {
+  return __riscv_vwmacc_vx_i64m4(sum, a - kWordFlip<T>, columns, kMatrixColumns);
+}
+
+// sums[r][c] += the sum of a * b, whose steps of four rows share the columns.
+template <int rows, class T>
+ETCH_INLINE void add_products(const WordMatrices& s, const T* a, const T* b, int64_t* sums) {
+  vint64m4_t first = __riscv_vle64_v_i64m4(sums, kMatrixColumns);
+  if constexpr (rows == 1) {
+    for (int32_t k = 0; k < s.depth; ++k, b += s.b_row)
+      first = add_element(first, a[k], signed_columns(b));
+  } else {
+    static_assert(rows == kMatrixRows, "");
+    const T *const a1 = a + s.a_row, *const a2 = a1 + s.a_row, *const a3 = a2 + s.a_row;
+    vint64m4_t second = __riscv_vle64_v_i64m4(sums + kMatrixColumns, kMatrixColumns);
+    vint64m4_t third = __riscv_vle64_v_i64m4(sums + 2 * kMatrixColumns, kMatrixColumns);
+    vint64m4_t fourth = __riscv_vle64_v_i64m4(sums + 3 * kMatrixColumns, kMatrixColumns);
+    for (int32_t k = 0; k < s.depth; ++k, b += s.b_row) {
+      const vint32m2_t columns = signed_columns(b);
+      first = add_element(first, a[k], columns);
+      second = add_element(second, a1[k], columns);
+      third = add_element(third, a2[k], columns);
+      fourth = add_element(fourth, a3[k], columns);
+    }
+    __riscv_vse64_v_i64m4(sums + kMatrixColumns, second, kMatrixColumns);
+    __riscv_vse64_v_i64m4(sums + 2 * kMatrixColumns, third, kMatrixColumns);
+    __riscv_vse64_v_i64m4(sums + 3 * kMatrixColumns, fourth, kMatrixColumns);
+  }
+  __riscv_vse64_v_i64m4(sums, first, kMatrixColumns);
+}
 #elif defined(ETCH_WORD_PAIRS)
 #define ETCH_WORD_TILES 1
 constexpr int32_t kMatrixColumns = 2, kMatrixRows = 1;
@@ -441,10 +432,8 @@ ETCH_INLINE void multiply_tile(const WordMatrices& s, const WordProduct& end,
       sums[r * kMatrixColumns + c] = -(of_row * (end.b_zero - kWordFlip<T>)) - columns[c];
   }
   add_products<rows>(s, a, b, sums);
-  for (int r = 0; r < rows; ++r) {
-    for (int32_t c = 0; c < kMatrixColumns; ++c)
-      y[r * s.y_row + c] = near_total<T>(end, guess, sums[r * kMatrixColumns + c]);
-  }
+  for (int r = 0; r < rows; ++r)
+    near_totals<kMatrixColumns>(end, guess, sums + r * kMatrixColumns, y + r * s.y_row);
 }
 
 // kMatrixColumns columns of all rows.

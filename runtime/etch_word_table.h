@@ -172,6 +172,82 @@ ETCH_INLINE ptrdiff_t table_vectors(const WordCubics<T>& t, const T* x, T* y, pt
   for (ptrdiff_t i = 0; i < vectors; i += 4) store_words(y + i, four_words(t, x + i));
   return vectors;
 }
+#elif defined(__GNUC__) && defined(__riscv_v)
+// Values in 32 bits each.
+ETCH_INLINE vint32m2_t words_of(const int16_t* x, size_t n) {
+  return __riscv_vsext_vf2_i32m2(__riscv_vle16_v_i16m1(x, n), n);
+}
+ETCH_INLINE vint32m2_t words_of(const uint16_t* x, size_t n) {
+  return __riscv_vreinterpret_v_u32m2_i32m2(
+      __riscv_vzext_vf2_u32m2(__riscv_vle16_v_u16m1(x, n), n));
+}
+ETCH_INLINE vint32m2_t lasts_of(vint32m2_t words, int16_t, size_t n) {
+  return __riscv_vsra_vx_i32m2(__riscv_vsll_vx_i32m2(words, 16, n), 16, n);
+}
+ETCH_INLINE vint32m2_t lasts_of(vint32m2_t words, uint16_t, size_t n) {
+  return __riscv_vand_vx_i32m2(words, 0xffff, n);
+}
+
+// piece_of() for `n` values, in bytes from the first piece on.
+template <class T>
+ETCH_INLINE vuint32m2_t pieces_of(const WordCubics<T>& t, vint32m2_t x, size_t n) {
+  const auto bits = static_cast<size_t>(t.bits);
+  const vint32m2_t block =
+      __riscv_vadd_vx_i32m2(__riscv_vsra_vx_i32m2(x, bits, n), blocks_before_zero(t), n);
+  const vuint32m2_t at = __riscv_vsll_vx_u32m2(__riscv_vreinterpret_v_i32m2_u32m2(block), 1, n);
+  const vuint32m2_t along_block =
+      __riscv_vand_vx_u32m2(__riscv_vreinterpret_v_i32m2_u32m2(x), (1U << t.bits) - 1, n);
+  const vuint32m2_t sum =
+      __riscv_vwaddu_wv_u32m2(along_block, __riscv_vluxei32_v_u16m1(t.index, at, n), n);
+  vuint32m2_t piece = __riscv_vsll_vx_u32m2(__riscv_vsrl_vx_u32m2(sum, bits, n), 4, n);
+  for (int32_t step = t.steps; step > 0; step >>= 1) {
+    const vint32m2_t words = __riscv_vluxei32_v_i32m2(t.cubics + 4 * (step - 1), piece, n);
+    const vint32m2_t sign =
+        __riscv_vsra_vx_i32m2(__riscv_vsub_vv_i32m2(lasts_of(words, T{}, n), x, n), 31, n);
+    piece = __riscv_vadd_vv_u32m2(
+        piece, __riscv_vreinterpret_v_i32m2_u32m2(__riscv_vand_vx_i32m2(sign, 16 * step, n)), n);
+  }
+  return piece;
+}
+
+// part + ((sum * along) >> shift)
+ETCH_INLINE vint32m2_t next_power(vint32m2_t part, vint32m2_t sum, vint32m2_t along,
+                                  vuint32m2_t shift, size_t n) {
+  const vint32m2_t product = __riscv_vmul_vv_i32m2(sum, along, n);
+  return __riscv_vadd_vv_i32m2(part, __riscv_vsra_vv_i32m2(product, shift, n), n);
+}
+
+// table_word() of `n` values.
+template <class T>
+ETCH_INLINE void table_vector(const WordCubics<T>& t, const T* x, T* y, size_t n) {
+  const vint32m2_t values = words_of(x, n);
+  const vint32m2x4_t each = __riscv_vluxseg4ei32_v_i32m2x4(t.cubics, pieces_of(t, values, n), n);
+  const vint32m2_t word = __riscv_vget_v_i32m2x4_i32m2(each, 0);
+  const vint32m2_t along = __riscv_vsub_vv_i32m2(lasts_of(word, T{}, n), values, n);
+  const vint32m2_t upper = __riscv_vsra_vx_i32m2(word, 16, n);
+  const vuint32m2_t shift =
+      __riscv_vreinterpret_v_i32m2_u32m2(__riscv_vand_vx_i32m2(upper, kMostWordShift, n));
+  vint32m2_t sum = __riscv_vand_vx_i32m2(upper, ~kMostWordShift, n);
+  sum = next_power(__riscv_vget_v_i32m2x4_i32m2(each, 1), sum, along, shift, n);
+  sum = next_power(__riscv_vget_v_i32m2x4_i32m2(each, 2), sum, along, shift, n);
+  sum = next_power(__riscv_vget_v_i32m2x4_i32m2(each, 3), sum, along, shift, n);
+  const vint32m2_t tie =
+      __riscv_vand_vx_i32m2(__riscv_vsra_vx_i32m2(sum, kWordFraction, n), t.even, n);
+  const vint16m1_t result =
+      __riscv_vnsra_wx_i16m1(__riscv_vadd_vv_i32m2(sum, tie, n), kWordFraction, n);
+  __riscv_vse16_v_i16m1(reinterpret_cast<int16_t*>(y), result, n);
+}
+
+// All of them; returns how many.
+template <class T>
+ETCH_INLINE ptrdiff_t table_vectors(const WordCubics<T>& t, const T* x, T* y, ptrdiff_t n) {
+  for (ptrdiff_t i = 0; i < n;) {
+    const size_t some = __riscv_vsetvl_e32m2(static_cast<size_t>(n - i));
+    table_vector(t, x + i, y + i, some);
+    i += static_cast<ptrdiff_t>(some);
+  }
+  return n;
+}
 #else
 template <class T>
 ETCH_INLINE ptrdiff_t table_vectors(const WordCubics<T>&, const T*, T*, ptrdiff_t) {

@@ -264,6 +264,9 @@ TEST(WordSumEngines, GiveCleanCode) {
 
 INSTANTIATE_TEST_SUITE_P(Targets, WordSumCode, testing::ValuesIn(all_targets_but({})),
                          name_of_target);
+// Targets: those whose products or functions have vectors or pairs of their own.
+INSTANTIATE_TEST_SUITE_P(Cross, WordSumCode, testing::Values("cortex-m4", "aarch64", "riscv64-rvv"),
+                         name_of_target);
 
 }  // namespace
 }  // namespace etch

@@ -29,6 +29,11 @@ constexpr std::int64_t kMostForSize = 200;
 // A tile whose products are at most this many instructions stays straight-line (micro-op cache).
 constexpr double kStraightLineProducts = 400;
 constexpr double kLoopBodyProducts = 128;
+// Of kLanes: where two loops or several are over a tile's products and its sums are more than
+// these, g++ 12 copies them from register to register, so many for each step.
+constexpr int kMostLoopSums = 16;
+constexpr double kCopiesOfSums = 3;
+constexpr int kLaneBytes = 16;  // of a pixel in a register
 // Entering and leaving a loop over K, whose end is often mispredicted.
 constexpr double kCyclesPerLoop = 10;
 
@@ -68,9 +73,16 @@ double tile_instructions(const IsaTraits& isa, const ConvRegion& region, const C
                          const TileSpan& rows, const TileSpan& cols) {
   constexpr double kLoad = 0.6, kPerLoop = 6, kPerTile = 20, kPerResult = 6;
   const bool squares = block.form == BlockForm::kSquares;
-  double sum = kPerTile + kPerResult * accumulators_of(block, rows.size, cols.size);
-  if (squares) sum += accumulators_of(block, rows.size, cols.size);
-  for (const TileRun& run : region.pattern(rows, cols, block.form).runs) {
+  const int sums = accumulators_of(block, rows.size, cols.size);
+  const std::vector<TileRun> runs = region.pattern(rows, cols, block.form).runs;
+  const bool has_loops = runs.size() > 1 || (runs.size() == 1 && runs.front().k.repeat > 1);
+  const bool is_copied =
+      has_loops && sums > kMostLoopSums && region.groups() * sums > kStraightLineProducts;
+  // Two of these are loaded by one instruction.
+  const int pairs_side_by_side = region.x_col == kLaneBytes ? rows.size * (cols.size / 2) : 0;
+  double sum = kPerTile + kPerResult * sums;
+  if (squares) sum += sums;
+  for (const TileRun& run : runs) {
     const int pixels = run.pixels.count();
     const int steps = run.k.groups;
     double once = kPerLoop;
@@ -79,8 +91,10 @@ double tile_instructions(const IsaTraits& isa, const ConvRegion& region, const C
       once += steps * (2 * pairs * block.vectors + pixels + kLoad * 2 * block.vectors);
     } else {
       once += steps * (isa.multiply_cycles * pixels * block.vectors + kLoad * block.vectors);
+      if (is_copied) once += steps * kCopiesOfSums;
       const int loads = (steps + 3) / 4;
-      once += loads * pixels * (isa.moved == 0 ? 1 : 2);
+      once +=
+          loads * (pixels * (isa.moved == 0 ? 1 : 2) - std::min(pairs_side_by_side, pixels / 2));
       if (isa.weights_in_pairs) once += steps * pixels;
     }
     sum += run.k.repeat * once;
