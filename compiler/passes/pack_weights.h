@@ -6,8 +6,8 @@
 // The sums are those of the float product, bit for bit, except where ONNX Runtime 1.20 and later
 // quantize the rows too by default: in blocks of a power of two from 16 on, along a depth that is
 // the weights' first axis. There the node has accuracy_level 4 unless kExact is asked for. ONNX
-// Runtime keeps rows float before a Relu or Clip, in a sum of matrices, where another node reads the
-// weights as well, and where a Cast makes float32 of their float16 (docs/spec/qdq.md).
+// Runtime keeps rows float before a Relu or Clip, in a sum of matrices, where another node reads
+// the weights as well, and where a Cast makes float32 of their float16 (docs/spec/qdq.md).
 #pragma once
 
 #include "compiler/ir/graph.h"
