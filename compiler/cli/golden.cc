@@ -78,6 +78,7 @@ Parser add_verify(const Parser& parent, const std::shared_ptr<VerifyOptions>& op
       .required()
       .type_name("DIR");
   parser.add_option("--model", options->model, "also require that this is the recorded model")
+      .change(model_in)
       .type_name("FILE.onnx");
   parser
       .add_option(

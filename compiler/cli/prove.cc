@@ -208,6 +208,7 @@ Command add_prove(const Parser& root) {
   parser
       .add_option("--model", arguments->given.model,
                   "the model (default: the file in DIR, above it or here that has its hash)")
+      .change(model_in)
       .type_name("FILE");
   add_file_options(parser, arguments->given);
   parser.add_option("--layer", arguments->layers, "prove this step of report.json only")

@@ -3,11 +3,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 #include <utility>
 
 #include "compiler/base/check.h"
 #include "compiler/ir/dead_code.h"
 #include "compiler/ops/op.h"
+#include "compiler/passes/fuse_qdq.h"
+#include "compiler/passes/qdq.h"
 
 namespace etch {
 
@@ -90,7 +93,30 @@ bool ConstantFolder::spend(const Node& node) {
 
 const Tensor* ConstantFolder::number_of(ValueId id) const {
   const auto found = numbers_.find(id);
-  return found != numbers_.end() ? &found->second : constant_of(graph_, id);
+  return found != numbers_.end() ? &found->second.value : constant_of(graph_, id);
+}
+
+ConstantFolder::Since ConstantFolder::since_dequantize(const Node& node) const {
+  if (node.op_type == "DequantizeLinear" || is_quantize(node)) return Since::kMoves;
+  if (may_become_integers(node)) return Since::kGroup;
+  Since since = moves_data(node) ? Since::kMoves : Since::kFunctions;
+  for (const ValueId id : node.inputs) {
+    const auto found = numbers_.find(id);
+    if (found != numbers_.end()) since = std::max(since, found->second.since);
+  }
+  return since;
+}
+
+// Whether integers may take the node's place and round otherwise: products, and the groups that a
+// QuantizeLinear ends; of 16 bits also one that follows a DequantizeLinear alone.
+bool ConstantFolder::may_round_otherwise(const Node& node) const {
+  constexpr std::string_view kProducts[] = {"Conv", "ConvTranspose", "Gemm", "MatMul"};
+  if (std::ranges::find(kProducts, node.op_type) != std::end(kProducts)) return true;
+  const auto found = numbers_.find(node.inputs[0]);
+  if (!is_quantize(node) || found == numbers_.end()) return false;
+  const Since since = found->second.since;
+  const DType type = *graph_.value(node.outputs[0]).dtype;
+  return since == Since::kGroup || (since == Since::kMoves && !is_8bit(type));
 }
 
 // Computes a node of few numbers, which is only kept where it becomes an integer: a size.
@@ -110,13 +136,14 @@ bool ConstantFolder::fold_size(const Node& node) {
     inputs.push_back(number_of(id));
     continues = continues || numbers_.contains(id);
   }
-  if (!(starts || continues) || std::ranges::count(inputs, nullptr) > 0 || !spend(node))
+  if (!(starts || continues) || std::ranges::count(inputs, nullptr) > 0 ||
+      may_round_otherwise(node) || !spend(node))
     return false;
   Tensor result = node.op->reference(node, inputs).at(0);
   Value& value = graph_.value(node.outputs[0]);
   const bool is_size = value.dtype == DType::kS64 || value.dtype == DType::kS32;
   if (node.op_type != "Cast" || !is_size) {
-    numbers_.insert_or_assign(node.outputs[0], std::move(result));
+    numbers_.insert_or_assign(node.outputs[0], Number{std::move(result), since_dequantize(node)});
     return false;
   }
   value.constant = std::make_shared<const Tensor>(std::move(result));

@@ -4,7 +4,8 @@
 // A DequantizeLinear of a constant is only folded on request: it is how QDQ graphs carry their
 // weights, and the passes that turn QDQ groups into integer operators need to see the integers.
 // Sizes that a quantizer took for weights are known nevertheless: a Cast to int64 or int32 of what
-// is computed from few such numbers is a constant.
+// is computed from few such numbers is a constant, unless integers may take the place of what
+// computes it, and round otherwise (docs/spec/qdq.md 8.2).
 // What folding may cost is bounded; nodes beyond the bound stay as they are.
 #pragma once
 
@@ -31,6 +32,15 @@ class ConstantFolder {
  private:
   bool is_foldable(const Node& node) const;
   bool fold_size(const Node& node);
+  // What nodes have done with a number since DequantizeLinear: moved it, computed functions of it,
+  // or what could be part of a group that becomes an integer operator (fuse_qdq.h).
+  enum class Since { kMoves, kFunctions, kGroup };
+  struct Number {
+    Tensor value;
+    Since since;
+  };
+  Since since_dequantize(const Node& node) const;
+  bool may_round_otherwise(const Node& node) const;
   // Null: neither a constant nor computed from dequantized ones.
   const Tensor* number_of(ValueId id) const;
   bool spend(const Node& node);
@@ -38,7 +48,7 @@ class ConstantFolder {
   Graph& graph_;
   FoldDequantize dequantize_;
   // What few dequantized constants, and what is computed from them, would be.
-  std::map<ValueId, Tensor> numbers_;
+  std::map<ValueId, Number> numbers_;
   std::int64_t operations_left_;  // elementary ones, estimated
 };
 

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include "compiler/ops/evaluate.h"
+#include "compiler/passes/fold_qdq.h"
 #include "tests/support/model_builder.h"
 
 namespace etch {
@@ -68,6 +70,33 @@ TEST(FoldConstants, KnowsSizesThatAQuantizerTookForWeights) {
   const Graph graph = with_quantized_sizes();
   ASSERT_EQ(graph.outputs.size(), 1U);
   EXPECT_EQ(graph.value(graph.outputs[0]).shape, (Shape{5}));
+}
+
+// x + Cast(DQ(Q(op(DQ(a), DQ(b))))), whose result in units of the Q is a tie: 2.5, and its zero
+// point odd. QLinearAdd and QLinearMul add this before they round.
+std::int64_t rounded_by(const char* op, std::uint8_t a, std::uint8_t b, float unit) {
+  ModelBuilder model(19);
+  model.input("x", DType::kS64, {1}).initializer("a", Tensor::of<std::uint8_t>({1}, {a}));
+  model.initializer("b", Tensor::of<std::uint8_t>({1}, {b}));
+  model.initializer("half", Tensor::of<float>({}, {0.5F}));
+  model.initializer("unit", Tensor::of<float>({}, {unit}));
+  model.initializer("one", Tensor::of<float>({}, {1}));
+  model.initializer("odd", Tensor::of<std::uint8_t>({}, {1}));
+  model.node("DequantizeLinear", {"a", "half"}, {"n0"});
+  model.node("DequantizeLinear", {"b", "unit"}, {"n1"}).node(op, {"n0", "n1"}, {"n2"});
+  model.node("QuantizeLinear", {"n2", "one", "odd"}, {"n3"});
+  model.node("DequantizeLinear", {"n3", "one", "odd"}, {"n4"});
+  model.node("Cast", {"n4"}, {"n5"}, {{"to", std::int64_t{7}}});
+  model.node("Add", {"x", "n5"}, {"y"}).output("y");
+  Graph graph = loaded(model);
+  Sink sink;
+  fold_qdq(graph, sink, QdqGroups::kOfOnnxRuntime);
+  return evaluate(graph, {Tensor::of<std::int64_t>({1}, {0})}).at(0).integer(0);
+}
+
+TEST(FoldConstants, GroupsOfNumbersRoundAsTheirIntegerOperators) {
+  EXPECT_EQ(rounded_by("Add", 4, 1, 0.5F), 3);
+  EXPECT_EQ(rounded_by("Mul", 5, 1, 1), 3);
 }
 
 TEST(FoldConstants, OtherResultsOfDequantizedNumbersStayComputed) {

@@ -373,4 +373,6 @@ int fuse_qdq_groups(Graph& graph, Sink& sink, QdqGroups groups) {
   return Fusion(graph, sink, groups).run();
 }
 
+bool may_become_integers(const Node& node) { return rule_for(node) != nullptr; }
+
 }  // namespace etch

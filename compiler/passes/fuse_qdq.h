@@ -33,4 +33,7 @@ namespace etch {
 // leaves dead nodes.
 int fuse_qdq_groups(Graph& graph, Sink& sink, QdqGroups groups);
 
+// Whether the operator is one of those above.
+bool may_become_integers(const Node& node);
+
 }  // namespace etch

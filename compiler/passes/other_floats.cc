@@ -30,6 +30,16 @@ Node cast(const Node& origin, ValueId from, ValueId to, DType type) {
   return node;
 }
 
+// A Cast that changes nothing.
+Node without_cast(const Node& node, std::int64_t opset) {
+  Node out = node;
+  out.op_type = "Identity";
+  out.op = find_op("", "Identity");
+  out.attributes.erase("to");
+  if (opset >= 19) out.attributes.erase("saturate");
+  return out;
+}
+
 // CastLike as the Cast that it is.
 Node cast_of(const Node& node, DType type) {
   return cast(node, node.inputs[0], node.outputs[0], type);
@@ -58,8 +68,11 @@ ValueId OtherFloats::new_value(ValueId like) {
 
 std::optional<DType> OtherFloats::type_in_file(ValueId id) const {
   if (id == kNoValue) return std::nullopt;
+  const std::optional<DType>& here = graph_.value(id).dtype;
   const auto found = types_in_file_.find(id);
-  return found == types_in_file_.end() ? graph_.value(id).dtype : found->second;
+  // What was computed from such floats may be integers.
+  const bool is_float = !here || here == DType::kF32 || is_other(*here);
+  return found == types_in_file_.end() || !is_float ? here : found->second;
 }
 
 std::vector<Node> OtherFloats::enter(std::vector<Node>& nodes) {
@@ -150,6 +163,16 @@ std::optional<DType> OtherFloats::type_of_lost_bits(const Node& node) const {
   return here == DType::kF32 || is_other(here) ? type : std::nullopt;
 }
 
+// Of float32 in the file. ONNX Runtime removes it before it looks for groups, and no CastLike.
+bool OtherFloats::changes_nothing_in_file(const Node& node) const {
+  const auto to = node.attributes.find("to");
+  const auto* const number =
+      to == node.attributes.end() ? nullptr : std::get_if<std::int64_t>(&to->second);
+  return number != nullptr && dtype_from_onnx(*number) == DType::kF32 && node.inputs.size() == 1 &&
+         node.outputs.size() == 1 && type_in_file(node.inputs[0]) == DType::kF32 &&
+         graph_.opset("") >= 6;
+}
+
 std::vector<Node> OtherFloats::read_constants(Node& node) {
   std::vector<Node> first;
   limit(node);
@@ -157,7 +180,10 @@ std::vector<Node> OtherFloats::read_constants(Node& node) {
     const std::optional<DType> like = type_in_file(node.inputs[1]);
     if (like && is_other(*like)) node = cast_of(node, *like);
   }
-  if (is_cast(node)) return first;
+  if (is_cast(node)) {
+    if (changes_nothing_in_file(node)) node = without_cast(node, graph_.opset(""));
+    return first;
+  }
   bool narrows = computes_doubles(node);
   narrows_ = narrows_ || narrows;
   for (const ValueId y : node.outputs) {
@@ -174,6 +200,9 @@ std::vector<Node> OtherFloats::read_constants(Node& node) {
     const DType type = *graph_.value(id).dtype;
     if (!is_half(type) && (type != DType::kF64 || !narrows)) continue;
     const auto [found, is_new] = converted_.try_emplace(id, kNoValue);
+    if (is_half(type) && node.op_type == "DequantizeLinear" &&
+        !node.attributes.contains("output_dtype"))
+      types_in_file_[node.outputs[0]] = type;  // that of its scale
     if (is_new) {
       found->second = new_value(id);
       first.push_back(cast(node, id, found->second, DType::kF32));

@@ -8,6 +8,7 @@
 //                                     float64), so that a scale of the wrong type is still refused
 //   Cast to float16 or bfloat16       rounds, and is followed by a Cast back to float32
 //   Cast to float64                   is one to float32
+//   Cast of float32 to float32        is Identity; one of what is float16 in the file stays
 //   CastLike                          is a Cast to what its second input is in the file
 //   Clip without a limit              has that of float16 or bfloat16
 //   BitCast                           is refused: the bits are those of float32
@@ -33,7 +34,7 @@ class OtherFloats {
   // warns where float64 was computed in float32.
   std::vector<Node> leave(Sink& sink) const;
   // Of a node whose inputs are known: makes its constants of such types float32. What converts them
-  // comes first.
+  // comes first. A Cast of float32 to float32 becomes Identity.
   std::vector<Node> read_constants(Node& node);
   // Of a BitCast of what is of such a type in the file: that type.
   std::optional<DType> type_of_lost_bits(const Node& node) const;
@@ -43,6 +44,7 @@ class OtherFloats {
  private:
   ValueId new_value(ValueId like);
   void limit(Node& node);
+  bool changes_nothing_in_file(const Node& node) const;
   bool computes_doubles(const Node& node) const;
   std::optional<DType> type_in_file(ValueId id) const;
 

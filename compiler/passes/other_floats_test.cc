@@ -155,6 +155,19 @@ TEST(OtherFloats, ZeroStaysZeroInEveryConstant) {
   }
 }
 
+TEST(OtherFloats, CastLikeOfIntegersComputedFromThemTruncates) {
+  ModelBuilder model(18);
+  model.input("h", DType::kF16, {2}).input("x", DType::kF32, {2});
+  model.node("ArgMax", {"h"}, {"at"}).node("CastLike", {"x", "at"}, {"whole"});
+  model.node("Cast", {"whole"}, {"y"}, {{"to", std::int64_t{1}}}).output("y");
+  Sink sink;
+  const auto graph = load(model, sink);
+  ASSERT_TRUE(graph) << errors_of(sink);
+  EXPECT_EQ(
+      evaluate(*graph, {halves(DType::kF16, {2}, {0, 0x3C00}), f32({2}, {1.5F, -2.5F})}).at(0),
+      f32({2}, {1, -2}));
+}
+
 TEST(OtherFloats, CastLikeRoundsAsACastDoes) {
   ModelBuilder model;
   model.input("x", DType::kF32, {1});

@@ -205,6 +205,15 @@ TEST_F(ProveCli, AnotherModelIsRefused) {
       << result.errors;
 }
 
+TEST_F(ProveCli, TheModelMayBeItsFolder) {
+  generate();
+  std::filesystem::create_directories(path("net"));
+  std::filesystem::copy_file(kDigits, path("net/model.onnx"));
+  const ProcessResult result =
+      etch({"prove", path("out"), "--model", path("net"), "--layer", "n99_conv"});
+  EXPECT_NE(result.errors.find("there is no step 'n99_conv'"), std::string::npos) << result.errors;
+}
+
 TEST_F(ProveCli, TheModelIsAskedForWhereItIsNotFound) {
   generate();
   const ProcessResult result = etch({"prove", path("out")});
