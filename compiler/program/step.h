@@ -149,7 +149,7 @@ class Step {
   // Bits of a weight that is kept as an integer and becomes a float as it is used: 2, 4 or 8.
   virtual int weight_bits() const { return 0; }
   // Makes the kernel prefetch its weights, where their order lets that pay; false: it has not.
-  virtual bool prefetch_weights() { return false; }
+  virtual bool prefetch_weights(const IsaTraits& /*isa*/) { return false; }
 
   virtual void run(Recorder& stage) const = 0;
   virtual void run(NativeStage& stage) const = 0;

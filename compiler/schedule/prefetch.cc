@@ -32,7 +32,7 @@ std::int64_t constant_bytes_of(const Program& program) {
 void prefetch_weights(Program& program) {
   // Processors without vectors seldom have more than one level of caches.
   if (!program.isa.vectorized || constant_bytes_of(program) <= kNear) return;
-  for (const auto& step : program.steps) step->prefetch_weights();
+  for (const auto& step : program.steps) step->prefetch_weights(program.isa);
 }
 
 }  // namespace etch

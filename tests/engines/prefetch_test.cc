@@ -60,12 +60,20 @@ TEST(Prefetch, IsSpreadOverAllTilesOfABlock) {
   }
 }
 
-TEST(Prefetch, IsNotSaidOfAStepWithOneTile) {
-  const auto program = compiled(small_map(1, 512, 2048, 0), "avx2");
-  ASSERT_NE(program, nullptr);
-  for (const auto& step : program->steps)
-    EXPECT_EQ(step->schedule.find("prefetch"), std::string::npos) << step->schedule;
-  EXPECT_EQ(text_of(*program).find("rt::prefetch("), std::string::npos);
+// One pixel is one tile; 56 x 56 of them are more tiles than a panel of weights has lines.
+TEST(Prefetch, IsSaidWhereTilesDo) {
+  for (const Case& each :
+       {large_weights(), small_map(1, 512, 2048, 0), small_map(56, 64, 1024, 0)}) {
+    const auto program = compiled(each, "avx2");
+    ASSERT_NE(program, nullptr);
+    for (const auto& step : program->steps) {
+      Recorder recorder(*step);
+      recorder.set_isa(program->isa);
+      step->run(recorder);
+      const bool does = recorder.text().find("rt::prefetch(") != std::string::npos;
+      EXPECT_EQ(step->schedule.find("prefetches") != std::string::npos, does) << step->schedule;
+    }
+  }
 }
 
 TEST(Prefetch, ChangesNoResult) {

@@ -27,6 +27,19 @@
 
 namespace etch {
 
+// Lines of the next block's weights that each of so many tiles of a block prefetches in every
+// iteration of its loop over K: all tiles go over a whole panel of weights, and share the next one.
+inline int prefetched_lines(const ConvPlan& plan, const ConvRegion& region,
+                            const ChannelBlock& block, int tiles, const IsaTraits& isa) {
+  if (region.groups(block.form) <= plan.straight_line) return 0;
+  if (tiles == 1) return 0;  // the memory is the limit then, and it is read in order
+  const auto lines = static_cast<int>(plan.unroll * block.step_bytes(isa.weight_bytes()) /
+                                      conv_detail::kLineBytes);
+  const int part = (lines + tiles - 1) / tiles;
+  const std::int64_t panel = region.panel_bytes(block, isa.weight_bytes());
+  return std::int64_t{tiles} * part * conv_detail::kLineBytes <= panel ? part : 0;
+}
+
 namespace conv_detail {
 
 // Where loops have moved the pointers so far.
@@ -119,19 +132,6 @@ class RegionLoops {
     }
   }
 
-  // Every tile goes over the whole panel of weights, so each prefetches its part of every
-  // iteration's share: so many lines.
-  int lines_of_tile(const ChannelBlock& block, const Spot& row, const Spot& col) const {
-    if (!plan_.prefetch || region_.groups(block.form) <= plan_.straight_line) return 0;
-    const auto lines =
-        static_cast<int>(plan_.unroll * block.step_bytes(s_.isa().weight_bytes()) / kLineBytes);
-    const int tiles = row.tiles * col.tiles;
-    if (tiles == 1) return 0;  // the memory is the limit then, and it is read in order
-    const int part = (lines + tiles - 1) / tiles;
-    const std::int64_t panel = region_.panel_bytes(block, s_.isa().weight_bytes());
-    return std::int64_t{tiles} * part * kLineBytes <= panel ? part : 0;
-  }
-
   void tile(const Place<S>& at, const ChannelBlock& block, const Spot& row_spot,
             const Spot& col_spot) {
     const Index& row = row_spot.position;
@@ -149,7 +149,8 @@ class RegionLoops {
     const auto w = panel + Index(pattern.weights_shift * group_bytes);
     const auto bias = data<std::int32_t>(plan_.operands.start, "bias") + at.lane +
                       Index(region_.bias + pattern.bias_shift);
-    const int lines = lines_of_tile(block, row_spot, col_spot);
+    const int tiles = row_spot.tiles * col_spot.tiles;
+    const int lines = plan_.prefetch ? prefetched_lines(plan_, region_, block, tiles, s_.isa()) : 0;
     const auto ahead = panel +
                        row_spot.number * (std::int64_t{col_spot.tiles} * lines * kLineBytes) +
                        col_spot.number * (std::int64_t{lines} * kLineBytes);

@@ -20,7 +20,7 @@ class ConvStep : public StagedStep<ConvStep>, public TunableTiles {
   ConvPlan plan;
   ConvStep() { divisible = true; }
   TunableTiles* tunable() override { return this; }
-  bool prefetch_weights() override;
+  bool prefetch_weights(const IsaTraits& isa) override;
   TileSummary tile_summary(const IsaTraits& isa) const override;
   TileChoice choice() const override;
   std::vector<TileChoice> candidates(const IsaTraits& isa, std::size_t most) const override;

@@ -3,19 +3,29 @@
 
 #include "compiler/kernels/conv/portable/conv.h"
 #include "compiler/kernels/conv/tile_choice.h"
+#include "compiler/kernels/conv/tile_cost.h"
 #include "compiler/kernels/conv/tiles.h"
 #include "compiler/kernels/conv/unrolling.h"
 
 namespace etch {
 
-bool ConvStep::prefetch_weights() {
+namespace {
+bool has_prefetched_lines(const ConvPlan& plan, const IsaTraits& isa) {
+  return std::ranges::any_of(plan.regions, [&](const ConvRegion& region) {
+    int tiles = 0;
+    each_span(region, region.tile_rows, region.tile_cols,
+              [&](const TileSpan& r, const TileSpan& c) { tiles += r.count * c.count; });
+    return std::ranges::any_of(plan.blocks, [&](const ChannelBlock& block) {
+      return prefetched_lines(plan, region, block, tiles, isa) > 0;
+    });
+  });
+}
+}  // namespace
+
+bool ConvStep::prefetch_weights(const IsaTraits& isa) {
   const ConvOperands& of = plan.operands;
   if (plan.order != LoopOrder::kChannelsOutside || of.start >= 0 || of.row_terms >= 0) return false;
-  // One tile reads its weights in order: the memory is the limit then.
-  const bool has_tiles = std::ranges::any_of(plan.regions, [](const ConvRegion& region) {
-    return region.rows > region.tile_rows || region.cols > region.tile_cols;
-  });
-  if (!has_tiles) return false;
+  if (!has_prefetched_lines(plan, isa)) return false;
   plan.prefetch = true;
   schedule += ", prefetches";
   return true;
