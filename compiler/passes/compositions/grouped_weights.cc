@@ -26,6 +26,7 @@ bool read_grouped_sizes(Parts& parts, GroupedSizes& out) {
   out.depth = parts.take<std::int64_t>("K", 0);
   out.cols = parts.take<std::int64_t>("N", 0);
   out.block = parts.take<std::int64_t>("block_size", 0);
+  const auto level = parts.take<std::int64_t>("accuracy_level", 0);
   const auto is_size = [](std::int64_t each) { return each >= 1 && each <= 1 << 30; };
   if (bits != 4) {
     parts.fail(DiagKind::kUnsupported, cat("g_idx is taken with 4 bits, got ", bits));
@@ -36,6 +37,8 @@ bool read_grouped_sizes(Parts& parts, GroupedSizes& out) {
              out.block % 2 != 0) {
     parts.fail(DiagKind::kAttr,
                "K, N and block_size must be in [1, 1073741824], the last one even");
+  } else if (level < 0 || level > 4) {
+    parts.fail(DiagKind::kAttr, cat("accuracy_level must be in [0, 4], got ", level));
   } else {
     out.blocks = (out.depth - 1) / out.block + 1;
   }
@@ -45,7 +48,12 @@ bool read_grouped_sizes(Parts& parts, GroupedSizes& out) {
 // Where the values of each block are, one block after the other; empty after a report.
 Ints depths_by_group(Parts& parts, const GroupedSizes& sizes) {
   Ints groups;
-  if (!parts.read(kGroupIndices, "g_idx", groups)) return {};
+  if (!parts.expects(kGroupIndices, DType::kS32, {-1}) ||
+      !parts.read(kGroupIndices, "g_idx", groups))
+    return {};
+  // Those of the last block's padding have no values.
+  if (std::ssize(groups) == sizes.blocks * sizes.block)
+    groups.resize(static_cast<std::size_t>(sizes.depth));
   Ints counts(static_cast<std::size_t>(sizes.blocks), 0);
   bool fits = std::ssize(groups) == sizes.depth;
   for (const std::int64_t group : groups) {
@@ -113,7 +121,6 @@ void write_grouped_weights(Parts& parts) {
   const Ints depths = depths_by_group(parts, sizes);
   const Tensor* const b = depths.empty() ? nullptr : checked_weights(parts, sizes);
   if (b == nullptr) return;
-  parts.take<std::int64_t>("accuracy_level", 0);
   Attributes attributes = parts.take_all();
   attributes["K"] = sizes.depth;
   attributes["N"] = sizes.cols;

@@ -83,6 +83,12 @@ TEST(GroupedWeights, BlocksInOrderNeedNoGather) {
   EXPECT_EQ(load(product(groups), sink).value().nodes.size(), 1U);
 }
 
+TEST(GroupedWeights, IndicesOfThePaddingCountForNothing) {
+  std::vector<std::int32_t> groups = mixed();
+  groups.resize(48, 2);
+  EXPECT_EQ(result(groups), f32({1, 1}, {expected(mixed())}));
+}
+
 TEST(GroupedWeights, WhatOnnxRuntimeComputesOtherwiseIsRefused) {
   EXPECT_NE(errors(product(mixed(), true)).find("g_idx is taken without zero_points"),
             std::string::npos);
