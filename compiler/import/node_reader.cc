@@ -56,7 +56,8 @@ void NodeReader::note_order(const std::vector<int>& order) {
   int late = 0;
   while (order[static_cast<std::size_t>(late)] == late) ++late;
   sink_.note(DiagKind::kGraph, "",
-             cat("nodes are not in the order in which they run, and are sorted: node #", late,
+             cat("nodes ", entered_.empty() ? "" : "of a function or an inner graph ",
+                 "are not in the order in which they run, and are sorted: node #", late,
                  " comes after node #", order[static_cast<std::size_t>(late)]));
 }
 

@@ -11,7 +11,6 @@
 
 #include <cstdint>
 #include <map>
-#include <vector>
 
 #include "compiler/ir/graph.h"
 
