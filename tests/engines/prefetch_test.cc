@@ -11,6 +11,7 @@
 #include "compiler/stage/recorder.h"
 #include "compiler/targets/targets.h"
 #include "tests/support/agreement.h"
+#include "tests/support/model_builder.h"
 #include "tests/support/padding_cases.h"
 
 namespace etch {
@@ -18,6 +19,18 @@ namespace {
 
 // Weights of 660 kB, in several blocks and a smaller one.
 Case large_weights() { return small_map(6, 256, 288, 0); }
+
+// A product with as many, whose zero point of x is known at run time.
+Case large_dynamic_weights() {
+  Dice dice(5);
+  ModelBuilder model(13);
+  model.input("x", DType::kU8, {36, 768}).input("x_zero", DType::kU8, {});
+  model.initializer("w", random_bytes(dice, DType::kS8, {768, 864}));
+  model.node("MatMulInteger", {"x", "w", "x_zero"}, {"y"}).output("y");
+  return {"large_dynamic_weights",
+          model.bytes(),
+          {random_bytes(dice, DType::kU8, {36, 768}), random_bytes(dice, DType::kU8, {})}};
+}
 
 std::string text_of(const Program& program) {
   std::string out;
@@ -38,6 +51,7 @@ bool prefetches(const Case& each, const char* target) {
 TEST(Prefetch, IsForWeightsBeyondTheCaches) {
   EXPECT_TRUE(prefetches(large_weights(), "avx512_vnni"));
   EXPECT_TRUE(prefetches(large_weights(), "avx2"));
+  EXPECT_TRUE(prefetches(large_dynamic_weights(), "avx512_vnni"));
   EXPECT_FALSE(prefetches(small_map(6, 64, 64, 0), "avx512_vnni"));
   EXPECT_FALSE(prefetches(large_weights(), "scalar"));
 }
@@ -77,9 +91,10 @@ TEST(Prefetch, IsSaidWhereTilesDo) {
 }
 
 TEST(Prefetch, ChangesNoResult) {
-  expect_native_agrees({large_weights()});
-  expect_compiled_agrees({large_weights()}, "avx2");
-  expect_compiled_agrees({large_weights()}, "avx512_vnni");
+  const std::vector<Case> cases{large_weights(), large_dynamic_weights()};
+  expect_native_agrees(cases);
+  expect_compiled_agrees(cases, "avx2");
+  expect_compiled_agrees(cases, "avx512_vnni");
 }
 
 TEST(Prefetch, ChangesNoResultOnTwoThreads) {
@@ -95,7 +110,9 @@ TEST(Prefetch, ChangesNoResultOnTwoThreads) {
   EXPECT_EQ(difference_of(outputs->front(), reference_outputs(each)), "");
 }
 
-TEST(Prefetch, HasCleanCode) { expect_clean_code({large_weights()}, "avx512_vnni"); }
+TEST(Prefetch, HasCleanCode) {
+  expect_clean_code({large_weights(), large_dynamic_weights()}, "avx512_vnni");
+}
 
 }  // namespace
 }  // namespace etch

@@ -24,7 +24,7 @@ bool has_prefetched_lines(const ConvPlan& plan, const IsaTraits& isa) {
 
 bool ConvStep::prefetch_weights(const IsaTraits& isa) {
   const ConvOperands& of = plan.operands;
-  if (plan.order != LoopOrder::kChannelsOutside || of.start >= 0 || of.row_terms >= 0) return false;
+  if (plan.order != LoopOrder::kChannelsOutside || of.row_terms >= 0) return false;
   if (!has_prefetched_lines(plan, isa)) return false;
   plan.prefetch = true;
   schedule += ", prefetches";
