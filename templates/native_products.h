@@ -5,6 +5,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "compiler/base/check.h"
 #include "templates/isa/traits.h"
@@ -71,6 +72,28 @@ class NativeProducts {
       for (std::size_t k = 0; k < 8; ++k)
         add(acc.lane[c], x.at[from_x + k] * static_cast<std::int8_t>(w.at[from_w + k]));
     }
+  }
+
+  Bytes repeat4(const Name&, const std::uint8_t* x) const {
+    Bytes out;
+    each_product([&](std::size_t c, std::size_t k) { out.at[4 * c + k] = x[k]; });
+    return out;
+  }
+
+  Bytes repeat4_at(const Name& name, const std::uint8_t* x, const std::uint8_t* at, int n) const {
+    std::int32_t place = 0;
+    std::memcpy(&place, at, sizeof place);
+    ETCH_CHECK(place >= 0 && place <= n - 4);
+    return repeat4(name, x + place);
+  }
+
+  void dot_sums16(I32& acc, const Bytes& x, const Bytes& w) const {
+    const auto weight = [&](std::size_t i) { return static_cast<std::int8_t>(w.at[i]); };
+    for (std::size_t i = 0; i < 4 * count(); i += 2)
+      ETCH_CHECK(fits_sums16(weight(i), weight(i + 1)));
+    each_product([&](std::size_t c, std::size_t k) {
+      add(acc.lane[c], x.at[4 * c + k] * weight(4 * c + k));
+    });
   }
 
   I32 low_halves(const Name&, const I32& a, const I32& b) const {

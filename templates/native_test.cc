@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <limits>
 #include <numeric>
 #include <vector>
@@ -219,6 +220,43 @@ TEST(NativeVerbs, PairsOfTheSmallestWeightDoNotFit) {
   EXPECT_TRUE(fits_in_pairs(isa, -128, -128, 127, -127));
   EXPECT_FALSE(fits_in_pairs(isa, -128, 0, -128, 0));
   EXPECT_FALSE(fits_in_pairs(isa, 0, -128, 0, -128));
+}
+
+// 255 * (64 + 64) is the most that 16 bits hold.
+TEST(NativeVerbs, Sums16HoldTwoProducts) {
+  EXPECT_TRUE(fits_sums16(64, 64));
+  EXPECT_FALSE(fits_sums16(64, 65));
+  EXPECT_TRUE(fits_sums16(-64, -64));
+  EXPECT_FALSE(fits_sums16(-1, -128));
+  EXPECT_TRUE(fits_sums16(0, -128));
+  EXPECT_TRUE(fits_sums16(127, -128));
+}
+
+TEST(NativeVerbs, Sums16MultiplyBytesOfAnyPlace) {
+  const auto s = verbs(4);
+  const std::uint8_t x[] = {1, 2, 3, 4, 5, 6};
+  const std::int32_t place = 2;
+  std::uint8_t at[4];
+  std::memcpy(at, &place, sizeof at);
+  NativeVerbs::Bytes w;
+  w.at = {1, 1, 1, 1, 255, 0, 0, 0};
+  auto acc = s.splat_i32("acc", 100);
+  s.dot_sums16(acc, s.repeat4_at("x", x, at, 6), w);
+  EXPECT_EQ(lanes_of(s, acc), (std::vector<std::int32_t>{118, 97, 100, 100}));
+}
+
+TEST(NativeVerbsDeathTest, CatchAPlaceBeyondTheRow) {
+  const auto s = verbs(4);
+  const std::uint8_t x[8] = {}, at[4] = {5, 0, 0, 0};
+  EXPECT_DEATH(s.repeat4_at("x", x, at, 8), "place <= n - 4");
+}
+
+TEST(NativeVerbsDeathTest, CatchWeightsThatDoNotFitSums16) {
+  const auto s = verbs(4);
+  NativeVerbs::Bytes w;
+  w.at = {65, 64};
+  auto acc = s.splat_i32("acc", 0);
+  EXPECT_DEATH(s.dot_sums16(acc, w, w), "fits_sums16");
 }
 
 // As a tile of 2 pixels and 2 channels.

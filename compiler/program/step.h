@@ -39,6 +39,10 @@ struct Operand {
   Access access = Access::kRead;
 };
 
+struct ByteRange {
+  std::size_t begin = 0, end = 0;
+};
+
 // A constant array of the generated code. Its C++ name is "<step name>_<suffix>", the step being
 // `owner` if that is not empty.
 struct ConstantArray {
@@ -48,6 +52,8 @@ struct ConstantArray {
   std::string comment;           // one line: layout of the data
   std::string owner = {};  // name of an earlier step that has the same array under the same suffix
   bool widened = false;    // weights of bytes that are widened to words as they are loaded
+  bool sums16 = false;     // weights of bytes that are multiplied by dot_sums16
+  std::vector<ByteRange> no_weights = {};  // of "weights": what else is there
 };
 
 // How far an output may run over an input that dies in this step. Placing the output so that

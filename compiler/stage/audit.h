@@ -165,11 +165,12 @@ class Audit {
   void id(const Args&... args) {         \
     ETCH_AUDIT_ACCESS(id, reads, writes) \
   }
-#define ETCH_AUDIT_ACCESS(id, reads, writes)                     \
-  [[maybe_unused]] const std::int64_t L = isa_.lanes;            \
-  [[maybe_unused]] const std::int64_t W = isa_.weight_bytes();   \
-  [[maybe_unused]] const std::int64_t n = last_integer(args...); \
-  verb(#id, first_pointer(args...), reads, spread(#id, writes, args...));
+#define ETCH_AUDIT_ACCESS(id, reads, writes)                              \
+  [[maybe_unused]] const std::int64_t L = isa_.lanes;                     \
+  [[maybe_unused]] const std::int64_t W = isa_.weight_bytes();            \
+  [[maybe_unused]] const std::int64_t n = last_integer(args...);          \
+  verb(#id, first_pointer(args...), reads, spread(#id, writes, args...)); \
+  check_place(#id, args...);
 #include "templates/verbs.def"
 #undef ETCH_AUDIT_ACCESS
 #undef ETCH_VERB
@@ -261,6 +262,15 @@ class Audit {
     std::int64_t n = 0;
     ((std::is_same_v<Args, int> ? (stride = n, n = integer(args)) : 0), ...);
     return stride * (n - 1) + 1;
+  }
+
+  // repeat4_at(x, at, n) is the one verb that reads from two places.
+  template <class... Args>
+  void check_place(std::string_view, const Args&...) {}
+  template <class First, class Second, class... Rest>
+  void check_place(std::string_view verb, const Ptr<First>&, const Ptr<Second>& at,
+                   const Rest&...) {
+    check_read(verb, place(at), {0, 4});
   }
 
   int find_constant(std::string_view suffix) const;

@@ -127,6 +127,37 @@ TEST(AuditDeathTest, AWrongAccessInAProgramIsADefectOfTheCompiler) {
   EXPECT_DEATH(audit_program(program, {}, sink), "store_bytes: y writes bytes");
 }
 
+// Reads what is at one of the places in a constant of 8 bytes.
+class PlacesStep : public StagedStep<PlacesStep> {
+ public:
+  template <class S>
+  void kernel(S& s) const {
+    const auto x = s.template operand<const std::uint8_t>(0);
+    const auto places = s.template constant<const std::uint8_t>("places");
+    s.repeat4_at("x", x, places + typename S::Index(first), reach);
+  }
+  int first = 0, reach = 8;
+};
+
+std::vector<std::string> findings_at(int first, int reach) {
+  Program program = testing::tiny_program(isa::k_scalar);
+  auto step = std::make_unique<PlacesStep>();
+  step->first = first;
+  step->reach = reach;
+  step->operands = {{"x", 0, 0, DType::kU8, Access::kRead}};
+  step->constants.push_back(byte_array("places", std::vector<std::byte>(8), ""));
+  program.steps.push_back(std::move(step));
+  return audit_step(program, program.steps.size() - 1).findings;
+}
+
+TEST(Audit, ChecksThePlaceOfBytesToo) {
+  EXPECT_TRUE(findings_at(4, 256).empty());
+  ASSERT_EQ(findings_at(5, 8).size(), 1U);
+  EXPECT_NE(findings_at(5, 8)[0].find("places reads bytes [5, 9) of [0, 8)"), std::string::npos);
+  ASSERT_EQ(findings_at(0, 257).size(), 1U);
+  EXPECT_NE(findings_at(0, 257)[0].find("x reads bytes [0, 257)"), std::string::npos);
+}
+
 // Functions with nothing but loads.
 class LongStep : public StagedStep<LongStep> {
  public:

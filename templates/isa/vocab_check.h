@@ -20,20 +20,22 @@ constexpr int kWindow = 4 * kMostLanes;  // bytes of the longest byte vector
 struct Input {
   int lanes;
   int weight_bytes;
-  const int32_t* integers;       // 5 vectors of kMostLanes, aligned to 64
-  const int32_t* sums;           // 1 vector; sums[c] * scales[c] rounds to an int32
-  const float* scales;           // 1 vector
-  const float* reals;            // 3 vectors of anything
-  const float* moderate;         // 1 vector of values that round to an int32
-  const int32_t* factors;        // 5 kinds of `lanes`: what multiply_shift takes; shifts below 32
-  const int32_t* corrections;    // 2 kinds of `lanes`; some values are those of integers
-  const int32_t* scale_bits;     // 1 vector; some are 0
-  float low, high;               // clamps, of magnitude below 2^31
-  const uint8_t* bytes;          // 4 vectors of kWindow
-  const uint8_t* weights;        // 4 packed vectors, aligned to 64
-  const uint8_t* byte_weights;   // the same for load_byte_w4
-  const uint8_t* moved_weights;  // 4 vectors as load_moved_w4 takes them, aligned to 64
-  const uint8_t* unit_weights;   // 4 packed vectors: vector k has weight 1 for byte k of each lane
+  const int32_t* integers;        // 5 vectors of kMostLanes, aligned to 64
+  const int32_t* sums;            // 1 vector; sums[c] * scales[c] rounds to an int32
+  const float* scales;            // 1 vector
+  const float* reals;             // 3 vectors of anything
+  const float* moderate;          // 1 vector of values that round to an int32
+  const int32_t* factors;         // 5 kinds of `lanes`: what multiply_shift takes; shifts below 32
+  const int32_t* corrections;     // 2 kinds of `lanes`; some values are those of integers
+  const int32_t* scale_bits;      // 1 vector; some are 0
+  float low, high;                // clamps, of magnitude below 2^31
+  const uint8_t* bytes;           // 4 vectors of kWindow
+  const uint8_t* weights;         // 4 packed vectors, aligned to 64
+  const uint8_t* byte_weights;    // the same for load_byte_w4
+  const uint8_t* moved_weights;   // 4 vectors as load_moved_w4 takes them, aligned to 64
+  const uint8_t* sums16_weights;  // 4 vectors as dot_sums16 takes them
+  const uint8_t* places;          // 4 int32, for repeat4_at: at most kWindow - 4
+  const uint8_t* unit_weights;    // 4 packed vectors: vector k has weight 1 for byte k of each lane
   int zero_point;
   uint8_t* page_end;  // kWindow bytes before it may be used; nothing from it on
 };
@@ -53,7 +55,9 @@ struct alignas(64) Data {
   alignas(64) uint8_t weights[4 * 2 * kWindow];
   alignas(64) uint8_t byte_weights[4 * kWindow];
   alignas(64) uint8_t moved_weights[4 * 2 * kWindow];
+  alignas(64) uint8_t sums16_weights[4 * kWindow];
   alignas(64) uint8_t unit_weights[4 * 2 * kWindow];
+  int32_t places[4];
   int32_t lanes;
   int32_t weight_bytes;
   int32_t zero_point;
@@ -71,11 +75,27 @@ struct Output {
 namespace {  // NOLINT(google-build-namespaces): nothing may have external linkage
 
 inline Input input_of(const Data& data, uint8_t* page_end) {
-  return {data.lanes,        data.weight_bytes, data.integers,     data.sums,
-          data.scales,       data.reals,        data.moderate,     data.factors,
-          data.corrections,  data.scale_bits,   data.low,          data.high,
-          data.bytes,        data.weights,      data.byte_weights, data.moved_weights,
-          data.unit_weights, data.zero_point,   page_end};
+  return {data.lanes,
+          data.weight_bytes,
+          data.integers,
+          data.sums,
+          data.scales,
+          data.reals,
+          data.moderate,
+          data.factors,
+          data.corrections,
+          data.scale_bits,
+          data.low,
+          data.high,
+          data.bytes,
+          data.weights,
+          data.byte_weights,
+          data.moved_weights,
+          data.sums16_weights,
+          reinterpret_cast<const uint8_t*>(data.places),
+          data.unit_weights,
+          data.zero_point,
+          page_end};
 }
 
 // Gives up without a trace when full: the test then misses results.
@@ -193,10 +213,22 @@ class EveryVerb {
     I32 squares = s_.load_i32("v", integer_vector(3));
     s_.dot_squares(squares, byte_vector(0), byte_vector(1));
     keep_i32("dot_squares", squares);
+    for (int i = 0; i < 4; ++i) sums16(s_.load_i32("v", integer_vector(i)), i);
     const I32 a = s_.load_i32("v", integer_vector(0));
     const I32 b = s_.load_i32("v", integer_vector(1));
     keep_i32("low_halves", s_.low_halves("v", a, b));
     keep_i32("high_halves", s_.high_halves("v", a, b));
+  }
+
+  void sums16(I32 sum, int i) {
+    const Bytes x = s_.repeat4("x", at_page_end(in_.bytes + 4 * i, 4));
+    keep_bytes("repeat4", x, 4 * lanes_);
+    const Bytes there = s_.repeat4_at("x", in_.bytes, in_.places + 4 * i, kWindow);
+    keep_bytes("repeat4_at", there, 4 * lanes_);
+    const Bytes w = s_.load_bytes("w", in_.sums16_weights + i * kWindow);
+    s_.dot_sums16(sum, i % 2 == 0 ? x : there, w);
+    s_.dot_sums16(sum, s_.splat_bytes("x", 255), w);
+    keep_i32("dot_sums16", sum);
   }
 
   void moved_products(I32 sum, int i) {

@@ -2,6 +2,7 @@
 // templates/native.h makes of them, and comparing.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 #include <cstring>
@@ -120,6 +121,13 @@ inline void pack_moved_weight(const IsaTraits& isa, std::uint8_t* vector, int la
   vector[k / 2 * 2 * isa.lanes + 2 * lane + k % 2] = static_cast<std::uint8_t>(value);
 }
 
+// As dot_sums16 takes them: the second of two is made smaller until both fit.
+inline void pack_sums16_weight(std::uint8_t* vector, int lane, int k, std::int8_t value) {
+  const auto before = static_cast<std::int8_t>(k % 2 == 0 ? 0 : vector[4 * lane + k - 1]);
+  while (!fits_sums16(before, value)) value = static_cast<std::int8_t>(value / 2);
+  vector[4 * lane + k] = static_cast<std::uint8_t>(value);
+}
+
 inline void fill_weights(const IsaTraits& isa, Values& values, Data& data) {
   for (int i = 0; i < 4; ++i) {
     for (int lane = 0; lane < isa.lanes; ++lane) {
@@ -128,6 +136,7 @@ inline void fill_weights(const IsaTraits& isa, Values& values, Data& data) {
         pack_byte_weight(isa, data.byte_weights + i * 4 * isa.lanes, lane, k, values.weight());
         pack_moved_weight(isa, data.moved_weights + i * isa.weight_bytes(), lane, k,
                           values.weight());
+        pack_sums16_weight(data.sums16_weights + i * kWindow, lane, k, values.weight());
         pack_weight(isa, data.unit_weights + i * isa.weight_bytes(), lane, k, i == k ? 1 : 0);
       }
     }
@@ -170,6 +179,8 @@ inline std::unique_ptr<Data> random_data(const IsaTraits& isa, unsigned seed) {
   for (std::uint8_t& v : data->bytes) v = values.byte();
   make_sums_cancel(data->reals);
   fill_weights(isa, values, *data);
+  const std::int32_t places[] = {0, 5, 12, kWindow - 4};
+  std::copy(std::begin(places), std::end(places), data->places);
   fill_requantization(isa, values, *data);
   data->lanes = isa.lanes;
   data->weight_bytes = isa.weight_bytes();

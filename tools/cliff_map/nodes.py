@@ -24,8 +24,9 @@ class Case:
 class Net:
     """Values are named by the methods that make them, which return the names."""
 
-    def __init__(self, seed: int = 1):
+    def __init__(self, seed: int = 1, trained: bool = False):
         self.random = np.random.default_rng(seed)
+        self.trained = trained  # weights of 8 bits are normally distributed, as trained ones nearly are
         self.nodes, self.constants, self.inputs, self.feeds = [], [], [], {}
         self.count = 0
 
@@ -59,6 +60,9 @@ class Net:
         return name
 
     def weights(self, kind: str, *shape: int) -> str:
+        if self.trained and kind in ("s8", "u8"):
+            w = self.random.normal(size=shape)
+            return self.constant(kind, np.rint(w * (127 / np.abs(w).max())) + (128 if kind == "u8" else 0))
         scale = 0.1 if kind == "f32" else 1
         return self.constant(kind, self.values(kind, shape) * scale if kind == "f32" else self.values(kind, shape))
 

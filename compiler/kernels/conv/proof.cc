@@ -104,7 +104,7 @@ void prove_products(const IsaTraits& isa, Step& step) {
                                     [](const ConstantArray& c) { return c.suffix == "weights"; });
   if (weights == step.constants.end()) return;
   const bool pairs = isa.weight_form == WeightForm::kS16EvenOdd;
-  const bool words = pairs && !weights->widened;
+  const bool words = pairs && !weights->widened && !weights->sums16;
   const auto byte = [&](std::size_t i) { return std::to_integer<std::uint8_t>(weights->bytes[i]); };
   const auto weight = [&](std::size_t i) -> std::int64_t {
     if (!words) return static_cast<std::int8_t>(byte(i));
@@ -115,7 +115,12 @@ void prove_products(const IsaTraits& isa, Step& step) {
   const auto terms = static_cast<std::size_t>(sums.terms);
   const std::size_t count = weights->bytes.size() / (words ? 2 : 1);
   ETCH_CHECK(count % terms == 0);
+  auto other = weights->no_weights.begin();
   for (std::size_t first = 0; first < count; first += terms) {
+    if (other != weights->no_weights.end() && first == other->begin) {
+      first = (other++)->end - terms;
+      continue;
+    }
     std::int64_t low = 0;
     std::int64_t high = 0;
     for (std::size_t i = first; i < first + terms; ++i) {
@@ -128,12 +133,12 @@ void prove_products(const IsaTraits& isa, Step& step) {
   using Int32 = std::numeric_limits<std::int32_t>;
   using Int16 = std::numeric_limits<std::int16_t>;
   ETCH_CHECK(sums.low >= Int32::min() && sums.high <= Int32::max());
+  const bool fit = sums.low >= Int16::min() && sums.high <= Int16::max();
+  ETCH_CHECK(fit || !weights->sums16);
   step.products = sums;
   step.facts.push_back(cat(counted(sums.terms, "product"), " at a time add up to [", sums.low, ", ",
-                           sums.high, "]: exact in int32",
-                           sums.low >= Int16::min() && sums.high <= Int16::max()
-                               ? ""
-                               : ", where 16 bits would saturate"));
+                           sums.high, "]: exact in ", weights->sums16 ? "int16" : "int32",
+                           fit ? "" : ", where 16 bits would saturate"));
 }
 
 }  // namespace etch

@@ -74,11 +74,20 @@ double tile_instructions(const IsaTraits& isa, const ConvRegion& region, const C
   return sum;
 }
 
+// What dot_sums16 and its operands cost, in the place of dot4.
+IsaTraits with_sums16(IsaTraits isa) {
+  isa.multiply_cycles = isa.sums16_cycles;
+  isa.broadcast_is_load = true;
+  return isa;
+}
+
 // Cycles of one tile. Taps on padding may split its runs, and every loop more has its price.
 double tile_cycles(const IsaTraits& isa, const ConvRegion& region, const ChannelBlock& block,
                    const TileSpan& rows, const TileSpan& cols) {
   if (block.form == BlockForm::kLanes || block.form == BlockForm::kSquares)
     return tile_instructions(isa, region, block, rows, cols);
+  if (block.form == BlockForm::kSums16 && !isa.broadcast_is_load)
+    return tile_cycles(with_sums16(isa), region, block, rows, cols);
   const TilePattern pattern = region.pattern(rows, cols, block.form);
   const int vectors = block.vectors;
   const int pixels = accumulators_of(block, rows.size, cols.size) / vectors;

@@ -93,6 +93,7 @@ bool half_form_pays(const ConvPlan& plan, BlockForm form) {
 
 // The forms of whole vectors that the plan may have.
 std::vector<BlockForm> whole_forms(const ConvPlan& plan) {
+  if (plan.sums16) return {BlockForm::kSums16};
   if (plan.bytes) return {BlockForm::kBytes};
   std::vector<BlockForm> out = {plan.lanes ? BlockForm::kLanes : BlockForm::kWhole};
   const bool even = std::ranges::all_of(plan.regions, [](const ConvRegion& region) {
@@ -335,7 +336,7 @@ void choose_order(ConvPlan& plan, const IsaTraits& isa) {
   for (const ConvRegion& region : plan.regions)
     weights += std::int64_t{region.groups()} * plan.lanes_per_group / isa.lanes * vector_bytes;
   const bool in_words = isa.weight_form == WeightForm::kS16EvenOdd && !plan.bytes;
-  const std::int64_t resident = in_words ? kNearWeights : kResidentWeights;
+  const std::int64_t resident = in_words || plan.sums16 ? kNearWeights : kResidentWeights;
   plan.order = weights <= resident ? LoopOrder::kPixelsOutside : LoopOrder::kChannelsOutside;
 }
 

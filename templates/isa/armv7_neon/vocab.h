@@ -445,6 +445,11 @@ ETCH_INLINE I32 dot4_lane(I32 acc, Bytes x, int group, W4 w) {
   return dot4(acc, broadcast4(by_lanes::stored(x).at + 4 * group), w);
 }
 ETCH_INLINE I32 dot_squares(I32 acc, Bytes x, Bytes w) { return by_lanes::dot_squares(acc, x, w); }
+ETCH_INLINE Bytes repeat4(const uint8_t* x) { return by_lanes::repeat4<Bytes>(x); }
+ETCH_INLINE Bytes repeat4_at(const uint8_t* x, const uint8_t* at, int) {
+  return repeat4(x + by_lanes::place_at(at));
+}
+ETCH_INLINE I32 dot_sums16(I32 acc, Bytes x, Bytes w) { return by_lanes::dot_sums16(acc, x, w); }
 ETCH_INLINE I32 low_halves(I32 a, I32 b) {
   return {vcombine_s32(vget_low_s32(a.v), vget_low_s32(b.v))};
 }

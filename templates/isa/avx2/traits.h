@@ -12,6 +12,7 @@ inline constexpr IsaTraits k_avx2{
     .accumulators = 8,
     .weight_form = WeightForm::kS16EvenOdd,
     .broadcast_is_load = false,
+    .sums16 = true,
     .widens_weights = true,
     .vectors = {4, 2, 1, 0},
     .multiply_cycles = 1.34,

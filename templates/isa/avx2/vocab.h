@@ -1,7 +1,8 @@
 // The verbs of generated code for x86-64 with AVX2 and FMA: one vector is 8 int32 or 32 bytes.
 // Every verb has the same meaning on every instruction set, down to rounding and saturation.
 // Products are exact: vpmaddubsw would saturate sums of two products to 16 bits, so bytes are
-// widened to 16 bits and multiplied by vpmaddwd. The other verbs are in etch_ymm.h.
+// widened to 16 bits and multiplied by vpmaddwd, except where weights are proved to fit
+// (dot_sums16). The other verbs are in etch_ymm.h.
 #pragma once
 
 #if defined(__GNUC__) && !(defined(__AVX2__) && defined(__FMA__))

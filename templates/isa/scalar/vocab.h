@@ -140,6 +140,16 @@ ETCH_INLINE W4 load_moved_w4(const uint8_t* w) { return load_w4(w); }
 ETCH_INLINE I32 dot4_moved(I32 acc, X4 x, W4 w) { return dot4(acc, x, w); }
 ETCH_INLINE I32 dot4_lane(I32 acc, Bytes x, int, W4 w) { return dot4(acc, four_of(x), w); }
 ETCH_INLINE I32 dot_squares(I32 acc, Bytes, Bytes) { return acc; }
+ETCH_INLINE Bytes repeat4(const uint8_t* x) { return {x[0], x[1], x[2], x[3]}; }
+ETCH_INLINE Bytes repeat4_at(const uint8_t* x, const uint8_t* at, int) {
+  int32_t place;
+  ETCH_MEMCPY(&place, at, sizeof place);
+  return repeat4(x + place);
+}
+ETCH_INLINE I32 dot_sums16(I32 acc, Bytes x, Bytes w) {
+  const uint8_t bytes[] = {w.b0, w.b1, w.b2, w.b3};
+  return dot4(acc, four_of(x), load_w4(bytes));
+}
 ETCH_INLINE I32 low_halves(I32 a, I32) { return a; }
 ETCH_INLINE I32 high_halves(I32, I32 b) { return b; }
 

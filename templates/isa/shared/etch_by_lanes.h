@@ -74,6 +74,36 @@ ETCH_INLINE I32 dot_squares(I32 acc, Bytes x, Bytes w) {
   return acc;
 }
 
+template <class Bytes>
+ETCH_INLINE Bytes repeat4(const uint8_t* x) {
+  Stored<Bytes> each;
+  for (size_t c = 0; c < sizeof(Bytes); c += 4) ETCH_MEMCPY(each.at + c, x, 4);
+  Bytes out;
+  ETCH_MEMCPY(&out, each.at, sizeof out);
+  return out;
+}
+
+// The int32 that these bytes are.
+ETCH_INLINE ptrdiff_t place_at(const uint8_t* at) {
+  int32_t place;
+  ETCH_MEMCPY(&place, at, sizeof place);
+  return place;
+}
+
+template <class I32, class Bytes>
+ETCH_INLINE I32 dot_sums16(I32 acc, Bytes x, Bytes w) {
+  int32_t sum[sizeof(I32) / sizeof(int32_t)];
+  ETCH_MEMCPY(sum, &acc, sizeof sum);
+  const Stored<Bytes> xs = stored(x), ws = stored(w);
+  for (size_t b = 0; b < sizeof(Bytes); ++b) {
+    const int32_t product = xs.at[b] * static_cast<int8_t>(ws.at[b]);
+    const uint32_t both = static_cast<uint32_t>(sum[b / 4]) + static_cast<uint32_t>(product);
+    sum[b / 4] = static_cast<int32_t>(both);
+  }
+  ETCH_MEMCPY(&acc, sum, sizeof acc);
+  return acc;
+}
+
 template <class I32>
 ETCH_INLINE I32 shift_to_even(I32 acc, const int32_t* p) {
   constexpr size_t kLanes = sizeof(I32) / sizeof(int32_t);

@@ -90,6 +90,11 @@ ETCH_INLINE I32 add_pairs(I32 a, I32 b) {
   return {vaddq_s32(vtrn1q_s32(a.v, b.v), vtrn2q_s32(a.v, b.v))};
 }
 
+ETCH_INLINE Bytes repeat4(const uint8_t* x) { return by_lanes::repeat4<Bytes>(x); }
+ETCH_INLINE Bytes repeat4_at(const uint8_t* x, const uint8_t* at, int) {
+  return repeat4(x + by_lanes::place_at(at));
+}
+ETCH_INLINE I32 dot_sums16(I32 acc, Bytes x, Bytes w) { return by_lanes::dot_sums16(acc, x, w); }
 ETCH_INLINE I32 low_halves(I32 a, I32 b) {
   return {
       vreinterpretq_s32_s64(vzip1q_s64(vreinterpretq_s64_s32(a.v), vreinterpretq_s64_s32(b.v)))};

@@ -76,6 +76,19 @@ ETCH_INLINE I32 add_i32(I32 acc, I32 v) { return {_mm256_add_epi32(acc.v, v.v)};
 
 // Kernels use these where a target asks for them.
 ETCH_INLINE I32 dot_squares(I32 acc, Bytes x, Bytes w) { return by_lanes::dot_squares(acc, x, w); }
+ETCH_INLINE Bytes repeat4(const uint8_t* x) {
+  int32_t four;
+  ETCH_MEMCPY(&four, x, sizeof four);
+  return {_mm256_set1_epi32(four)};
+}
+ETCH_INLINE Bytes repeat4_at(const uint8_t* x, const uint8_t* at, int) {
+  return repeat4(x + by_lanes::place_at(at));
+}
+// opaque() as in dot4().
+ETCH_INLINE I32 dot_sums16(I32 acc, Bytes x, Bytes w) {
+  const __m256i words = _mm256_maddubs_epi16(x.v, w.v);
+  return {opaque(_mm256_add_epi32(acc.v, _mm256_madd_epi16(words, _mm256_set1_epi16(1))))};
+}
 ETCH_INLINE I32 low_halves(I32 a, I32 b) { return {_mm256_unpacklo_epi64(a.v, b.v)}; }
 ETCH_INLINE I32 high_halves(I32 a, I32 b) { return {_mm256_unpackhi_epi64(a.v, b.v)}; }
 

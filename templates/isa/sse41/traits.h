@@ -12,6 +12,7 @@ inline constexpr IsaTraits k_sse41{
     .accumulators = 8,
     .weight_form = WeightForm::kS16EvenOdd,
     .broadcast_is_load = false,
+    .sums16 = true,
     .vectors = {2, 4, 1, 0},
     .multiply_cycles = 1.34,
     .broadcast_cycles = 1.0,

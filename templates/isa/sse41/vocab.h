@@ -1,8 +1,9 @@
 // The verbs of generated code for x86-64 with SSE4.1: one vector is 4 int32 or 16 bytes. Every
 // verb has the same meaning on every instruction set, down to rounding and saturation. Products
 // are exact: pmaddubsw would saturate sums of two products to 16 bits, so bytes are widened to 16
-// bits and multiplied by pmaddwd. Conversions follow MXCSR, which must say "round to nearest". n,
-// first, zp and stride are meant to be literals, so that choosing between forms costs nothing.
+// bits and multiplied by pmaddwd, except where weights are proved to fit (dot_sums16). Conversions
+// follow MXCSR, which must say "round to nearest". n, first, zp and stride are meant to be
+// literals, so that choosing between forms costs nothing.
 #pragma once
 
 #if defined(__GNUC__) && !defined(__SSE4_1__)
@@ -108,6 +109,19 @@ ETCH_INLINE I32 dot4_lane(I32 acc, Bytes x, int group, W4 w) {
   return dot4(acc, broadcast4(by_lanes::stored(x).at + 4 * group), w);
 }
 ETCH_INLINE I32 dot_squares(I32 acc, Bytes x, Bytes w) { return by_lanes::dot_squares(acc, x, w); }
+ETCH_INLINE Bytes repeat4(const uint8_t* x) {
+  int32_t four;
+  ETCH_MEMCPY(&four, x, sizeof four);
+  return {_mm_set1_epi32(four)};
+}
+ETCH_INLINE Bytes repeat4_at(const uint8_t* x, const uint8_t* at, int) {
+  return repeat4(x + by_lanes::place_at(at));
+}
+// opaque() as in dot4().
+ETCH_INLINE I32 dot_sums16(I32 acc, Bytes x, Bytes w) {
+  const __m128i words = _mm_maddubs_epi16(x.v, w.v);
+  return {opaque(_mm_add_epi32(acc.v, _mm_madd_epi16(words, _mm_set1_epi16(1))))};
+}
 ETCH_INLINE I32 low_halves(I32 a, I32 b) { return {_mm_unpacklo_epi64(a.v, b.v)}; }
 ETCH_INLINE I32 high_halves(I32 a, I32 b) { return {_mm_unpackhi_epi64(a.v, b.v)}; }
 

@@ -19,8 +19,11 @@ namespace etch {
 //   kWhole: a channel each, dot4 with a broadcast group; kSplit, kPairs: half_vectors.h;
 //   kBytes: as kWhole, but weights are bytes in memory, which load_byte_w4 widens to words;
 //   kLanes: as kWhole, but 16 bytes of a pixel are loaded at once, and dot4_lane takes a group;
-//   kSquares: 2 pixels x 2 channels each, 8 bytes of K at a time by dot_squares (lane_tile.h).
-enum class BlockForm { kWhole, kSplit, kPairs, kBytes, kLanes, kSquares };
+//   kSquares: 2 pixels x 2 channels each, 8 bytes of K at a time by dot_squares (lane_tile.h);
+//   kSums16: as kWhole, by dot_sums16. What of the weights does not fit it follows a panel's
+//   weights as further groups (ConvRegion::rest), and these are followed by the places of their
+//   bytes in x.
+enum class BlockForm { kWhole, kSplit, kPairs, kBytes, kLanes, kSquares, kSums16 };
 constexpr bool is_half(BlockForm form) {
   return form == BlockForm::kSplit || form == BlockForm::kPairs;
 }
@@ -41,7 +44,8 @@ struct ChannelBlock {
 
   // Bytes of a vector of weights that has `weight_bytes` as dot4 takes it.
   int vector_bytes(int weight_bytes) const {
-    return form == BlockForm::kBytes ? weight_bytes / 2 : weight_bytes;
+    const bool bytes = form == BlockForm::kBytes || form == BlockForm::kSums16;
+    return bytes ? weight_bytes / 2 : weight_bytes;
   }
   // Bytes of weights of a step of the K loop.
   std::int64_t step_bytes(int weight_bytes) const {
@@ -65,6 +69,8 @@ struct ConvRegion {
   std::vector<WeightPlace> places;
   int shared_groups = 0;
   std::int64_t bias = 0;  // lanes from the start of "bias" (regions differ in their taps)
+  int rest = 0;           // further groups of kSums16
+  int reach = 0;          // bytes of x from the taps' origin to their end
   int tile_rows = 1, tile_cols = 1;
 
   // Steps of the K loop for one repetition of a run.
@@ -83,7 +89,13 @@ struct ConvRegion {
   int panel_groups(BlockForm form) const { return places.empty() ? groups(form) : shared_groups; }
   // Bytes of a panel of the block; a vector of weights has `weight_bytes`.
   std::int64_t panel_bytes(const ChannelBlock& block, int weight_bytes) const {
-    return panel_groups(block.form) * block.step_bytes(weight_bytes);
+    const std::int64_t step = block.step_bytes(weight_bytes);
+    return panel_groups(block.form) * step + rest * step + bytes_of_places(block, weight_bytes);
+  }
+  // Of the rest's places: an int32 each, and then vectors of weights again.
+  std::int64_t bytes_of_places(const ChannelBlock& block, int weight_bytes) const {
+    const std::int64_t vector = block.vector_bytes(weight_bytes);
+    return (4 * std::int64_t{rest} + vector - 1) / vector * vector;
   }
   // The taps of a tile at a place of the region; its pixels are pairs if the block's form says so.
   TilePattern pattern(const TileSpan& tile_row, const TileSpan& tile_col, BlockForm form) const {
@@ -150,6 +162,7 @@ struct ConvPlan {
   LoopOrder order = LoopOrder::kPixelsOutside;
   bool prefetch = false;  // the next block's weights, while one is computed (channels outside only)
   bool bytes = false;     // blocks have this form
+  bool sums16 = false;    // blocks are of kSums16
   bool lanes = false, squares = false;  // whether blocks may have the forms of these names
   int unroll = 4;                       // groups of 4 bytes per iteration of the K loop
   int straight_line = 64;               // groups up to which a whole tile has no K loop

@@ -66,6 +66,7 @@ class Tile {
     for (std::size_t r = 0; r < pattern_.runs.size(); ++r) {
       products(in, pattern_.runs[r], static_cast<int>(r));
     }
+    if (region_.rest > 0) rest_of_weights(in);
     if (is_half(block_.form)) {
       store_halves(in, y);
       return;
@@ -142,6 +143,31 @@ class Tile {
     }
   }
 
+  // Groups whose weights do not fit dot_sums16, in two parts: the second ones.
+  void rest_of_weights(const TilePtrs<S>& in) {
+    const std::int64_t first = region_.panel_groups(block_.form) * group_bytes();
+    const std::int64_t places = first + region_.rest * group_bytes();
+    s_.loop("rest", region_.rest, [&](const Index& r) {
+      std::vector<typename S::Bytes> pixels;
+      for (int p = 0; p < rows_ * units_; ++p) {
+        pixels.push_back(s_.repeat4_at(Name("r").at("p", p), in.x + place_of(p),
+                                       in.w + Index(places) + r * 4, region_.reach));
+      }
+      multiply_sums16(in, Index(first) + r * group_bytes(), 0, pixels);
+    });
+  }
+
+  // One dot_sums16 per pixel and vector.
+  void multiply_sums16(const TilePtrs<S>& in, const Index& w, int u,
+                       const std::vector<typename S::Bytes>& pixels) {
+    for (int v = 0; v < block_.vectors; ++v) {
+      const auto from = in.w + w + Index(v * block_.vector_bytes(s_.isa().weight_bytes()));
+      const auto weights = s_.load_bytes(Name("w").at("k", u).at("v", v), from);
+      for (std::size_t p = 0; p < pixels.size(); ++p)
+        s_.dot_sums16(acc(static_cast<int>(p), v), pixels[p], weights);
+    }
+  }
+
   // Whether an earlier run has read the same x, for other parts of the weights.
   bool reads_again(int r) const {
     const auto runs = pattern_.runs.begin();
@@ -212,6 +238,13 @@ class Tile {
 
   // One dot4 per pixel and vector. The smaller side stays in registers, the other one streams.
   void one_group(const TilePtrs<S>& in, const Index& x, const Index& w, int u) {
+    if (block_.form == BlockForm::kSums16) {
+      std::vector<typename S::Bytes> pixels;
+      for (const int p : pixels_)
+        pixels.push_back(s_.repeat4(Name("x").at("k", u).at("p", p), in.x + x + place_of(p)));
+      multiply_sums16(in, w, u, pixels);
+      return;
+    }
     if (block_.vectors < static_cast<int>(pixels_.size())) {
       std::vector<typename S::W4> weights;
       weights.reserve(static_cast<std::size_t>(block_.vectors));
@@ -290,7 +323,7 @@ class Tile {
   // The weights of the next block are one panel after those that are in use. After the last block
   // come the constants of the steps that follow.
   void prefetch(const TilePtrs<S>& in, const Index& w, int line) {
-    const auto panel = static_cast<int>(region_.panel_groups(block_.form) * group_bytes());
+    const auto panel = static_cast<int>(region_.panel_bytes(block_, s_.isa().weight_bytes()));
     s_.call(external::Prefetch{}, in.ahead, in.w, in.w + w, panel + line * kLineBytes);
   }
 

@@ -54,6 +54,12 @@ Description describe_conv(const ConvProblem& problem, const PlannedConv& conv) {
   if (conv.parts.count > 1) out.facts.push_back(parts_fact(conv));
   if (conv.plan.bytes)
     out.facts.emplace_back("weights are bytes in memory, widened to words as they are loaded");
+  if (const int rest = conv.plan.regions.front().rest; rest > 0) {
+    out.facts.push_back(
+        cat("weights in two parts, of which products of two fit 16 bits: second parts in ",
+            counted(std::int64_t{rest}, "group"), " of 4 bytes besides ",
+            conv.plan.regions.front().groups()));
+  }
   out.overlaps = overlaps_of(problem, conv.plan);
   return out;
 }

@@ -7,6 +7,7 @@
 
 #include "compiler/base/text.h"
 #include "compiler/kernels/conv/portable/shared_weights.h"
+#include "compiler/kernels/conv/portable/sums16.h"
 #include "compiler/kernels/conv/tap_grids.h"
 #include "compiler/program/constants.h"
 #include "compiler/program/requantization.h"
@@ -125,14 +126,73 @@ void pack_squares(const Source& from, const ChannelBlock& block, std::size_t r, 
   }
 }
 
+// The first or the second parts of a group of 4 bytes of K, from taps.k[k0] on.
+void pack_parts(const Source& from, const ChannelBlock& block, int b, int g, std::size_t k0,
+                bool second, std::vector<std::byte>& out) {
+  const RegionTaps& taps = from.conv.taps.front();
+  for (int lane = 0; lane < block.vectors * from.isa.lanes; ++lane) {
+    const int m = channel_at(from, block, b, lane / from.isa.lanes, lane % from.isa.lanes, g);
+    for (std::size_t k = k0; k < k0 + 4; k += 2) {
+      const auto at = static_cast<std::int64_t>(k);
+      const TwoParts parts =
+          two_parts(weight_at(from, m, taps, at), weight_at(from, m, taps, at + 1));
+      for (const int w : second ? parts.second : parts.first)
+        out.push_back(static_cast<std::byte>(w & 0xff));
+    }
+  }
+}
+
+// Where the bytes of group k0 / 4 are, from the taps' origin on.
+std::int64_t place_of_group(const ConvRegion& region, std::size_t k0) {
+  auto group = static_cast<std::int64_t>(k0 / 4);
+  for (const KRun& run : region.runs) {
+    const std::int64_t groups = std::int64_t{run.repeat} * run.groups;
+    if (group < groups)
+      return run.x_offset + group / run.groups * run.repeat_step + group % run.groups * 4;
+    group -= groups;
+  }
+  ETCH_CHECK(false);
+}
+
+// A panel of kSums16: first parts, `rest` groups of second parts, and their places.
+void pack_sums16(const Source& from, const ChannelBlock& block, int b, int g,
+                 std::vector<std::byte>& out, std::vector<ByteRange>& places) {
+  const ConvRegion& region = from.conv.plan.regions.front();
+  const RegionTaps& taps = from.conv.taps.front();
+  const std::int64_t first =
+      std::int64_t{g} * from.problem.geometry.out_per_group() + block.first + b * block.channels;
+  std::vector<std::size_t> rest;
+  for (std::size_t k0 = 0; k0 < taps.k.size(); k0 += 4) {
+    pack_parts(from, block, b, g, k0, false, out);
+    if (has_second_parts(from.problem, taps, k0, first, block.channels)) rest.push_back(k0);
+  }
+  ETCH_CHECK(std::ssize(rest) <= region.rest);
+  for (const std::size_t k0 : rest) pack_parts(from, block, b, g, k0, true, out);
+  const std::int64_t unused = region.rest - std::ssize(rest);
+  out.resize(out.size() +
+             static_cast<std::size_t>(unused * block.step_bytes(from.isa.weight_bytes())));
+  const std::size_t start = out.size();
+  out.resize(start +
+             static_cast<std::size_t>(region.bytes_of_places(block, from.isa.weight_bytes())));
+  for (std::size_t i = 0; i < rest.size(); ++i) {
+    const auto place = static_cast<std::uint32_t>(place_of_group(region, rest[i]));
+    for (std::size_t k = 0; k < 4; ++k)
+      out[start + 4 * i + k] = static_cast<std::byte>(place >> (8 * k));
+  }
+  places.push_back({start, out.size()});
+}
+
 // All blocks of a region in one group.
-std::vector<std::byte> region_weights(const Source& from, std::size_t r, int g) {
+std::vector<std::byte> region_weights(const Source& from, std::size_t r, int g,
+                                      std::vector<ByteRange>& places) {
   std::vector<std::byte> out;
   for (const ChannelBlock& block : from.conv.plan.blocks) {
     if (is_half(block.form)) {
       pack_halves(from, block, r, g, out);
     } else if (block.form == BlockForm::kSquares) {
       pack_squares(from, block, r, g, out);
+    } else if (block.form == BlockForm::kSums16) {
+      for (int b = 0; b < block.repeat; ++b) pack_sums16(from, block, b, g, out, places);
     } else {
       pack_block(from, block, from.conv.taps[r], g, out);
     }
@@ -143,12 +203,16 @@ std::vector<std::byte> region_weights(const Source& from, std::size_t r, int g) 
 ConstantArray pack_weights(const Source& from, PackedConv& places) {
   const std::vector<SharedWeights> shared = shared_weights(from.conv);
   std::vector<std::byte> all;
+  std::vector<ByteRange> other;
   for (int g = 0; g < static_cast<int>(from.problem.geometry.group); ++g) {
     const std::size_t start = all.size();
     for (std::size_t r = 0; r < places.regions.size(); ++r) {
       if (!shared[r].places.empty()) continue;
       places.regions[r].weights = static_cast<std::int64_t>(all.size() - start);
-      const std::vector<std::byte> weights = region_weights(from, r, g);
+      std::vector<ByteRange> here;
+      const std::vector<std::byte> weights = region_weights(from, r, g, here);
+      for (const ByteRange& range : here)
+        other.push_back({all.size() + range.begin, all.size() + range.end});
       all.insert(all.end(), weights.begin(), weights.end());
     }
     places.weights_per_group = static_cast<std::int64_t>(all.size() - start);
@@ -163,6 +227,8 @@ ConstantArray pack_weights(const Source& from, PackedConv& places) {
                                  cat("packed for ", counted(from.isa.lanes, "lane"),
                                      ": block, tap run, 4 bytes of K, vector, lane"));
   out.widened = from.conv.plan.bytes;
+  out.sums16 = from.conv.plan.sums16;
+  out.no_weights = std::move(other);
   return out;
 }
 

@@ -9,6 +9,7 @@
 #include "compiler/base/checked.h"
 #include "compiler/base/text.h"
 #include "compiler/kernels/conv/portable/shared_addend.h"
+#include "compiler/kernels/conv/portable/sums16.h"
 #include "compiler/kernels/conv/regions.h"
 #include "compiler/kernels/conv/tap_grids.h"
 #include "compiler/kernels/conv/tiles.h"
@@ -265,8 +266,11 @@ PlannedConv plan_conv(const ConvProblem& problem, const IsaTraits& isa, const Tu
   }
   ETCH_CHECK(!out.plan.terms || is_one_row(out.plan));
   out.plan.lanes = isa.lane_products && fits_lanes(problem, isa, out);
-  out.plan.bytes = reads_bytes(problem, isa, tuning);
+  out.plan.sums16 = sums16_pay(problem, isa, tuning, out);
+  if (out.plan.sums16) out.plan.regions.front().grid.reset();
+  out.plan.bytes = !out.plan.sums16 && reads_bytes(problem, isa, tuning);
   choose_schedule(problem, isa, tuning, out);
+  if (out.plan.sums16) plan_second_parts(problem, out);
   return out;
 }
 
