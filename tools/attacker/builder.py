@@ -122,8 +122,12 @@ class Builder:
         kind = kind or self.pick(["full", "full", "full", "ends", "narrow"])
         if kind == "ends":
             return self.r.choice([least, least + 1, most - 1, most], shape).astype(dtype)
+        middle = (info.min + info.max) // 2
+        if kind == "trained":  # most are small, a few at the ends
+            small = np.clip(np.rint(self.r.normal(middle, 25, shape)), least, most)
+            large = self.r.random(shape) < self.pick([0.0, 0.003, 0.02])
+            return np.where(large, self.r.choice([least, most], shape), small).astype(dtype)
         if kind == "narrow":
-            middle = (info.min + info.max) // 2
             return self.r.integers(middle - 16, middle + 17, shape).astype(dtype)
         return self.r.integers(least, most, shape, endpoint=True).astype(dtype)
 

@@ -11,7 +11,7 @@ from sequences import port
 
 def qconv(b, x, x_params, out, y_params, group=1, k=3, kind=None, dead=0.3):
     channels = b.shape(x)[1]
-    w = b.bytes(np.int8, [out, channels // group, k, k], b.pick(["full", "narrow"]))
+    w = b.bytes(np.int8, [out, channels // group, k, k], b.pick(["full", "narrow", "trained"]))
     if b.chance(dead):  # outputs that are one value, inputs that nothing reads
         w[: max(1, out // 2)] = 0
     if b.chance(dead) and group == 1:

@@ -113,7 +113,7 @@ class Layers:
     def weights(self, shape, axis, channels):
         b = self.b
         kind = b.pick(BYTES) if self.dtype == np.uint8 else np.int8
-        w = b.bytes(kind, shape, b.pick(["full", "full", "ends", "narrow"]))
+        w = b.bytes(kind, shape, b.pick(["full", "full", "ends", "narrow", "trained", "trained"]))
         per_channel = b.chance(0.5)
         scale = np.float32(b.r.uniform(0.2, 1.8, channels if per_channel else []) / 127)
         if b.chance(0.05) and per_channel:
