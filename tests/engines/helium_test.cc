@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 #include <map>
@@ -74,6 +73,7 @@ void expect_agreement(const std::vector<Case>& all, int share,
   constexpr std::size_t kTogether = 6;
   for (const std::vector<std::size_t>& chosen : images_of_part(all, kTogether)) {
     std::vector<BatchEntry> entries;
+    entries.reserve(chosen.size());
     for (const std::size_t i : chosen)
       entries.push_back({compiled.programs[i].get(), &all[i].inputs});
     const auto outputs = run_generated(entries, helium());
