@@ -45,7 +45,7 @@ ETCH_INLINE Ints<lanes> load_bytes(const uint8_t* p) {
       return out;
     }
 #endif
-#if defined(ETCH_CHECKED_FLOATS)
+#if defined(ETCH_HELIUM_FLOATS)
     if constexpr (lanes == kCheckedLanes)
       return {reinterpret_cast<typename Ints<lanes>::Vector>(vldrbq_u32(p))};
 #endif

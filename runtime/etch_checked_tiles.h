@@ -11,7 +11,7 @@
 #include "etch_checked_floats.h"
 #include "etch_float_tiles.h"
 
-#if defined(ETCH_CHECKED_FLOATS) && defined(__OPTIMIZE__)
+#if defined(ETCH_HELIUM_FLOATS) && defined(__OPTIMIZE__)
 #define ETCH_CHECKED_TILES 1
 
 namespace etch {

@@ -14,6 +14,7 @@
 #include "etch_float.h"
 #include "etch_float_limits.h"
 #include "etch_intrinsics.h"
+#include "etch_neon_steps.h"
 #include "etch_vector.h"
 
 namespace etch {
@@ -71,7 +72,11 @@ ETCH_INLINE Floats<lanes> to_floats(const Ints<lanes>& x) {
   if constexpr (lanes == 1) {
     return {static_cast<float>(x.v)};
   } else {
-#if defined(ETCH_CHECKED_FLOATS)
+#if defined(ETCH_NEON_FLOATS)
+    Floats<lanes> out;
+    __asm__("vcvt.f32.s32 %q0, %q1" : "=w"(out.v) : "w"(x.v));
+    return out;
+#elif defined(ETCH_HELIUM_FLOATS)
     return {vcvtq_f32_s32(reinterpret_cast<int32x4_t>(x.v))};
 #elif defined(__GNUC__)
     return {__builtin_convertvector(x.v, typename Floats<lanes>::Vector)};
@@ -108,7 +113,11 @@ ETCH_INLINE Ints<lanes> to_ints(const Floats<lanes>& x) {
   if constexpr (lanes == 1) {
     return {static_cast<int32_t>(x.v)};
   } else {
-#if defined(ETCH_CHECKED_FLOATS)
+#if defined(ETCH_NEON_FLOATS)
+    Ints<lanes> out;
+    __asm__("vcvt.s32.f32 %q0, %q1" : "=w"(out.v) : "w"(x.v));
+    return out;
+#elif defined(ETCH_HELIUM_FLOATS)
     return {reinterpret_cast<typename Ints<lanes>::Vector>(vcvtq_s32_f32(x.v))};
 #elif defined(__GNUC__)
     return {toward_zero<typename Ints<lanes>::Vector>(x.v)};
@@ -190,8 +199,10 @@ ETCH_INLINE Floats<lanes> fused(const Floats<lanes>& a, const Floats<lanes>& b,
       __asm__("fmla %0.4s, %1.4s, %2.4s" : "+w"(out.v) : "w"(a.v), "w"(b.v));
       return out;
     }
-#elif defined(ETCH_CHECKED_FLOATS)
+#elif defined(ETCH_HELIUM_FLOATS)
     if constexpr (lanes == kCheckedLanes) return {vfmaq_f32(c.v, a.v, b.v)};
+#elif defined(ETCH_NEON_FLOATS)
+    if constexpr (lanes == kCheckedLanes) return composed_step(a, b, c);
 #elif defined(ETCH_RISCV_LANES)
     return {__builtin_elementwise_fma(a.v, b.v, c.v)};
 #endif
@@ -214,7 +225,7 @@ ETCH_INLINE Floats<lanes> fused_powers_to(const float (&c)[N], const Floats<lane
   if constexpr (last == 0) {
     return own;
   } else {
-#if defined(ETCH_CHECKED_FLOATS)
+#if defined(ETCH_HELIUM_FLOATS)
     // A register of integers holds the coefficient for all lanes.
     if constexpr (lanes == kCheckedLanes)
       return {vfmasq_n_f32(fused_powers_to<last - 1>(c, x).v, x.v, c[last])};
@@ -357,7 +368,7 @@ ETCH_INLINE Floats<lanes> load_some(const float* p, ptrdiff_t step, ptrdiff_t n)
     }
   }
 #endif
-#if defined(ETCH_CHECKED_FLOATS)
+#if defined(ETCH_HELIUM_FLOATS)
   if constexpr (lanes == kCheckedLanes) {
     if (step == 1) return {vldrwq_z_f32(p, vctp32q(static_cast<uint32_t>(n)))};
   }
@@ -404,7 +415,7 @@ ETCH_INLINE void store_some(float* p, const Floats<lanes>& x, ptrdiff_t n) {
   } else {
     if (n > 0) *p = x.v;
   }
-#elif defined(ETCH_CHECKED_FLOATS)
+#elif defined(ETCH_HELIUM_FLOATS)
   if constexpr (lanes == kCheckedLanes) {
     vstrwq_p_f32(p, x.v, vctp32q(static_cast<uint32_t>(n)));
   } else {

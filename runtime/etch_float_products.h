@@ -18,6 +18,7 @@
 #include "etch_float_tiles.h"
 #include "etch_float_walk.h"
 #include "etch_fpu_tiles.h"
+#include "etch_neon_tiles.h"
 #include "etch_products.h"
 #include "etch_vector.h"
 
@@ -43,6 +44,13 @@ static inline void float_tile(const FloatConvShape& s, const FloatEnd& end, cons
     if constexpr (lanes == 4) {
       const float* const fours = x_channel == 1 ? w + (s.in & ~3) * width : w;
       for (; w != fours; x += 4, w += 4 * width) add_four<Steps>(tile, x, x_pixel, w, width);
+    }
+#endif
+#if defined(ETCH_NEON_TILES)
+    if constexpr (kHasNeonTile<Steps, lanes, count, pixels>) {
+      const int32_t fours = x_channel == 1 ? s.in / 4 : 0;
+      if (fours != 0) w = add_fours(tile, x, x_pixel, w, width, fours);
+      x += 4 * fours;
     }
 #endif
 #if defined(ETCH_CHECKED_TILES)

@@ -24,12 +24,18 @@ struct Separate {
   template <int lanes>
   ETCH_INLINE Floats<lanes> add(const Floats<lanes>& so_far, const Floats<lanes>& x,
                                 const Floats<lanes>& w) {
+#if defined(ETCH_NEON_FLOATS)
+    if constexpr (lanes == 4) return sum_with_product(so_far, x, w);
+#endif
     return sum(so_far, product(x, w));
   }
   // The same of *x in all lanes.
   template <int lanes>
   ETCH_INLINE Floats<lanes> add_one(const Floats<lanes>& so_far, const float* x,
                                     const Floats<lanes>& w) {
+#if defined(ETCH_NEON_FLOATS)
+    if constexpr (lanes == 4) return sum_with_product(so_far, all_lanes<4>(*x), w);
+#endif
     return sum(so_far, product_of_one(x, w));
   }
   // What follows the last product.
@@ -63,7 +69,7 @@ struct Fused {
   template <int lanes>
   ETCH_INLINE Floats<lanes> add_one(const Floats<lanes>& so_far, const float* x,
                                     const Floats<lanes>& w) {
-#if defined(ETCH_CHECKED_FLOATS)
+#if defined(ETCH_HELIUM_FLOATS)
     if constexpr (lanes == kCheckedLanes) return {vfmaq_n_f32(so_far.v, w.v, *x)};
 #endif
     return fused_step(so_far, all_lanes<lanes>(*x), w);

@@ -87,6 +87,22 @@ ETCH_INLINE void add_some(PartialSums<lanes>& sums, const float* x, int32_t n, M
   if constexpr (k + 1 < 16 / lanes) add_some<k + 1>(sums, x + lanes, n - lanes, map);
 }
 
+#if defined(ETCH_NEON_FLOATS)
+// The blocks of 16 elements that are all there, in checked vectors; returns how many elements, or 0
+// where these are not exact.
+template <class Map>
+ETCH_INLINE int32_t add_checked_blocks(PartialSums<1>& sums, const float* x, int32_t n, Map map) {
+  const uint32_t before = begin_check();
+  PartialSums<4> blocks;
+  for (Floats<4>& each : blocks.v) each = all_lanes<4>(0.0f);
+  int32_t i = 0;
+  for (; n - i >= 16; i += 16) add_block<0>(blocks, x + i, map);
+  if (!end_check(before)) return 0;
+  ETCH_MEMCPY(&sums, &blocks, sizeof sums);
+  return i;
+}
+#endif
+
 // The sum of map(x[i]): element i is added to partial sum i mod 16, in ascending order.
 template <class Map>
 ETCH_INLINE float sum_of_row(const float* x, int32_t n, Map map) {
@@ -98,6 +114,9 @@ ETCH_INLINE float sum_of_row(const float* x, int32_t n, Map map) {
     for (; n - i >= 16; i += 16) add_block<0>(sums, x + i, map);
     add_some<0>(sums, x + i, n - i, map);
   } else {
+#if defined(ETCH_NEON_FLOATS)
+    i = add_checked_blocks(sums, x, n, map);
+#endif
     for (; i < n; ++i) sums.v[i & 15].v += map(Floats<1>{x[i]}).v;
   }
   return sum_of_lanes(sums);

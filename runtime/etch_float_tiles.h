@@ -187,12 +187,17 @@ static constexpr int tile_pixels(int count) {
 }
 
 // Columns at a time and pixels where floats are in checked vectors (etch_checked_floats.h), of
-// which Helium has eight. Sums that they cannot have are rare: one by one in little code.
+// which Helium has eight and NEON sixteen. Sums that they cannot have are rare: one by one in
+// little code.
 #if defined(ETCH_CHECKED_FLOATS)
 constexpr int kSingleColumns = 1;
 static constexpr int tile_pixels(int count, int lanes) {
-  if (lanes == 1) return 1;
-  return count < 4 ? 4 / count : 1;
+  if (lanes == 1 || count >= 4) return 1;
+#if defined(ETCH_NEON_FLOATS)
+  return 4;
+#else
+  return 4 / count;
+#endif
 }
 #else
 constexpr int kSingleColumns = kSomeColumns;

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #include "etch_float_lanes.h"
+#include "etch_neon_functions.h"
 #include "etch_transcendental.h"
 
 namespace etch {

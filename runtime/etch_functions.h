@@ -153,6 +153,44 @@ template <>
 struct HasCheckedVectors<Tanh> {
   enum { value = 1 };
 };
+#if defined(ETCH_NEON_FLOATS)
+template <>
+struct HasCheckedVectors<Erf> {
+  enum { value = 1 };
+};
+template <>
+struct HasCheckedVectors<Exp> {
+  enum { value = 1 };
+};
+template <>
+struct HasCheckedVectors<Gelu> {
+  enum { value = 1 };
+};
+template <>
+struct HasCheckedVectors<GeluTanh> {
+  enum { value = 1 };
+};
+template <>
+struct HasCheckedVectors<HardSigmoid> {
+  enum { value = 1 };
+};
+template <>
+struct HasCheckedVectors<HardSwish> {
+  enum { value = 1 };
+};
+template <>
+struct HasCheckedVectors<Log> {
+  enum { value = 1 };
+};
+template <>
+struct HasCheckedVectors<QuickGelu> {
+  enum { value = 1 };
+};
+template <>
+struct HasCheckedVectors<Softplus> {
+  enum { value = 1 };
+};
+#endif
 
 // The fraction of a finite x != 0 as an integer with the bit 2^23 set, times 2^exponent.
 struct Fraction {

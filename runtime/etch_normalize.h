@@ -61,9 +61,17 @@ static inline void normalize_row(int32_t n, const RowAffine& a, float epsilon, c
     const Floats<kLanes> d = difference(load<kLanes>(x + i), all_lanes<kLanes>(mean));
     const Floats<kLanes> f = load_or_repeat<kLanes>(factor + i * a.factor_step, a.factor_step);
     const Floats<kLanes> b = load_or_repeat<kLanes>(addend + i * a.addend_step, a.addend_step);
-    store(y + i, sum(product(product(d, all_lanes<kLanes>(inverse)), f), b));
+    return sum(product(product(d, all_lanes<kLanes>(inverse)), f), b);
   };
-  for (ptrdiff_t i = for_vectors<kFloatLanes>(0, n, result); i < n; ++i) result(i, Width<1>{});
+  ptrdiff_t done = 0;
+#if defined(ETCH_NEON_FLOATS)
+  done = map_checked(
+      n, y, [=](ptrdiff_t i) { return result(i, Width<4>{}); },
+      [=](ptrdiff_t i) { return result(i, Width<1>{}).v; });
+#endif
+  const auto store_result = [=](ptrdiff_t i, auto width) { store(y + i, result(i, width)); };
+  for (ptrdiff_t i = for_vectors<kFloatLanes>(done, n, store_result); i < n; ++i)
+    store_result(i, Width<1>{});
 }
 
 // Each row to mean 0 and variance 1, then y = fl(fl(normalized * factor) + addend). Sums: 16

@@ -116,7 +116,12 @@ static inline void packed_tile(const PackedPart& p, int32_t row, int32_t column)
   }
   const float* w = p.w + column;
   int32_t k = 0;
-#if defined(ETCH_ARM_LANES)
+#if defined(ETCH_NEON_TILES)
+  if constexpr (kHasNeonTile<Steps, lanes, count, pixels>) {
+    k = p.n & ~3;
+    if (k != 0) w = add_fours(tile, a, p.a_row, w, p.width, k / 4);
+  }
+#elif defined(ETCH_ARM_LANES)
   if constexpr (lanes == 4) {
     for (; k + 4 <= p.n; k += 4, w += 4 * static_cast<ptrdiff_t>(p.width))
       add_four<Steps>(tile, a + k, p.a_row, w, p.width);
@@ -202,7 +207,7 @@ static inline int32_t checked_packed_columns(const PackedPart& p, int32_t rows) 
   for (; rows == 1 && p.width - column >= 4 * kLanes; column += 4 * kLanes)
     packed_tile<Steps, kLanes, 4, 1>(p, 0, column);
   for (; p.width - column >= 2 * kLanes; column += 2 * kLanes)
-    packed_rows<Steps, kLanes, 2, 2>(p, rows, column);
+    packed_rows<Steps, kLanes, 2, tile_pixels(2, kLanes)>(p, rows, column);
   for (; p.width - column >= kLanes; column += kLanes)
     packed_rows<Steps, kLanes, 1, 4>(p, rows, column);
   return column;

@@ -61,6 +61,22 @@ ETCH_INLINE void store_no_results(const RowsShape& s, float* y, const Floats<lan
   }
 }
 
+#if defined(ETCH_NEON_FLOATS)
+// The larger one of `most` and of the vectors of x; less where these are not exact. Returns how
+// many elements there are in them.
+ETCH_INLINE int32_t add_checked_limits(float& most, const float* x, int32_t n) {
+  const uint32_t before = begin_check();
+  Floats<4> all = all_lanes<4>(most);
+  int32_t i = 0;
+  for (; n - i >= 4; i += 4) all = larger(load<4>(x + i), all);
+  if (!end_check(before)) return 0;
+  float each[4];
+  store(each, all);
+  for (const float x_each : each) most = x_each > most ? x_each : most;
+  return i;
+}
+#endif
+
 // The largest of n floats; NaN elements are passed over, -FLT_MAX is the smallest result.
 static inline float largest(const float* x, int32_t n) {
   constexpr int kLanes = kFloatLanes;
@@ -72,6 +88,9 @@ static inline float largest(const float* x, int32_t n) {
 #endif
   Floats<kLanes> most = all_lanes<kLanes>(kLeastFloat);
   int32_t i = 0;
+#if defined(ETCH_NEON_FLOATS)
+  i = add_checked_limits(most.v, x, n);
+#endif
   for (; n - i >= kLanes; i += kLanes) most = larger(load<kLanes>(x + i), most);
   if (i != 0 && i < n) {  // the last vector takes some elements twice
     most = larger(load<kLanes>(x + n - kLanes), most);
@@ -133,6 +152,14 @@ ETCH_INLINE void exp_and_add_some(PartialSums<lanes>& sums, const float* x, floa
 // y[i] = e^(x[i] - maximum), any value if not `stored`; returns the sum.
 template <bool stored>
 static inline float exp_and_sum(const float* x, float* y, int32_t n, float maximum) {
+#if defined(ETCH_NEON_FLOATS)
+  const auto single = [=](ptrdiff_t i) { return exp_f32(x[i] - maximum); };
+  const auto vectors = [=](ptrdiff_t i) {
+    return exponentials_up_to_one(difference(load<4>(x + i), all_lanes<4>(maximum)));
+  };
+  for (ptrdiff_t i = map_checked(n, y, vectors, single); i < n; ++i) y[i] = single(i);
+  return sum_of_row(y, n, [](const auto& e) { return e; });
+#else
   constexpr int kLanes = kFloatLanes;
   const Floats<kLanes> most = all_lanes<kLanes>(maximum);
   PartialSums<kLanes> sums = exp_and_add_all<stored>(x, y, n, most);
@@ -146,6 +173,7 @@ static inline float exp_and_sum(const float* x, float* y, int32_t n, float maxim
     }
   }
   return sum_of_lanes(sums);
+#endif
 }
 
 // y[i] = fl(y[i] * scale)
@@ -166,6 +194,11 @@ static inline void scale_row(float* y, int32_t n, float scale) {
     store(y + i + 2 * kLanes, product(c, factor));
     store(y + i + 3 * kLanes, product(d, factor));
   }
+#if defined(ETCH_NEON_FLOATS)
+  i = static_cast<int32_t>(map_checked(
+      n, y, [=](ptrdiff_t k) { return product(load<4>(y + k), all_lanes<4>(scale)); },
+      [=](ptrdiff_t k) { return opaque(y[k] * scale); }));
+#endif
   for (; n - i >= kLanes; i += kLanes) store(y + i, product(load<kLanes>(y + i), factor));
   for (; i < n; ++i) y[i] = opaque(y[i] * scale);
 }

@@ -36,6 +36,11 @@ namespace rt {
 #define ETCH_ARM_LANES 1
 #endif
 
+// NEON of 32-bit Arm, whose vectors are checked: etch_checked_floats.h.
+#if defined(__GNUC__) && defined(__arm__) && defined(__ARM_NEON) && !defined(__ARM_BIG_ENDIAN)
+#define ETCH_NEON_FLOATS 1
+#endif
+
 #if defined(__GNUC__) && defined(__AVX512F__)
 constexpr int kFloatLanes = 16;
 #elif defined(__GNUC__) && defined(__AVX__)
@@ -71,8 +76,9 @@ struct Floats<1> {
 };
 #endif
 
-#if defined(__GNUC__) && defined(__ARM_FEATURE_MVE)
-// Helium loads words, where a copy would load bytes.
+#if defined(__GNUC__) && (defined(__ARM_FEATURE_MVE) || defined(ETCH_NEON_FLOATS))
+#define ETCH_FLOATS_IN_MEMORY 1
+// Helium loads words, where a copy would load bytes; NEON a vector, where it would load words.
 template <int lanes>
 struct FloatsInMemory {
   typedef float Vector __attribute__((vector_size(4 * lanes), aligned(4), may_alias));
@@ -84,7 +90,7 @@ ETCH_INLINE Floats<lanes> load(const float* p) {
   if constexpr (lanes == 1) {
     return {*p};  // copies go through the registers of integers, or byte by byte
   } else {
-#if defined(__GNUC__) && defined(__ARM_FEATURE_MVE)
+#if defined(ETCH_FLOATS_IN_MEMORY)
     return {*reinterpret_cast<const typename FloatsInMemory<lanes>::Vector*>(p)};
 #else
     Floats<lanes> out;
@@ -99,7 +105,7 @@ ETCH_INLINE void store(float* p, const Floats<lanes>& x) {
   if constexpr (lanes == 1) {
     *p = x.v;
   } else {
-#if defined(__GNUC__) && defined(__ARM_FEATURE_MVE)
+#if defined(ETCH_FLOATS_IN_MEMORY)
     *reinterpret_cast<typename FloatsInMemory<lanes>::Vector*>(p) = x.v;
 #else
     ETCH_MEMCPY(p, &x, sizeof x);
@@ -113,6 +119,12 @@ ETCH_INLINE Floats<lanes> all_lanes(float value) {
   if constexpr (lanes == 1) {
     return {value};
   } else {
+#if defined(ETCH_NEON_FLOATS)
+    if constexpr (lanes == 4) {
+      const typename Floats<lanes>::Vector out = {value, value, value, value};
+      return {out};
+    }
+#endif
     return {value - typename Floats<lanes>::Vector{}};  // -0 - 0 is -0
   }
 }

@@ -201,7 +201,7 @@ TEST(HalfWeightsEngines, GiveCleanCode) {
 
 // ---- which constants ----
 
-std::unique_ptr<Program> compiled(const Case& each, const char* target, Objective objective) {
+std::unique_ptr<Program> compiled_as(const Case& each, const char* target, Objective objective) {
   Sink sink;
   CompileOptions options;
   options.target = target;
@@ -235,7 +235,7 @@ TEST(HalfWeights, AreKeptWhereWideningIsCheap) {
   Dice dice(1);
   const Tensor w = halves(dice, DType::kF16, {40, 40});
   const auto kept = [&](std::int64_t rows, const char* target, Objective objective) {
-    return keeps_halves(*compiled(product_of(w, rows), target, objective));
+    return keeps_halves(*compiled_as(product_of(w, rows), target, objective));
   };
   // Targets: those that convert float16, and one of each other way to compute floats.
   for (const char* target : {"avx2", "avx512_vnni", "aarch64"})
@@ -260,7 +260,7 @@ TEST(HalfWeights, AreFloatsWhereLayersOfOtherShapesReadThemToo) {
       model.node("MatMul", {name, "w"}, {name + "_out"});
       model.output(name + "_out");
     }
-    const auto program = compiled({"shared", model.bytes(), {}}, target, Objective::kBalanced);
+    const auto program = compiled_as({"shared", model.bytes(), {}}, target, Objective::kBalanced);
     std::size_t out = 0;
     for (const auto& step : program->steps) {
       for (const ConstantArray& constant : step->constants)
@@ -280,7 +280,7 @@ TEST(HalfWeights, AreFloatsWhereWideningTakesTooMuchMemory) {
   Dice dice(4);
   const auto kept = [&](std::int64_t depth, const char* target, Objective objective) {
     return keeps_halves(
-        *compiled(product_of(halves(dice, DType::kF16, {depth, 8}), 16), target, objective));
+        *compiled_as(product_of(halves(dice, DType::kF16, {depth, 8}), 16), target, objective));
   };
   // Targets: four columns at once, and eight.
   for (const auto& [target, most] : {std::pair("cortex-m4", 2048), std::pair("scalar", 1024)}) {
@@ -297,10 +297,10 @@ TEST(HalfWeights, AreFloatsWhereOneElementIsNone) {
   Tensor w(DType::kF32, {40, 40});
   for (float& each : w.as<float>()) each = static_cast<float>(dice.between(-2000, 2000)) / 1024;
   EXPECT_EQ(half_type_of(w), DType::kF16);
-  EXPECT_TRUE(keeps_halves(*compiled(product_of(w, 20), "avx2", Objective::kBalanced)));
+  EXPECT_TRUE(keeps_halves(*compiled_as(product_of(w, 20), "avx2", Objective::kBalanced)));
   w.as<float>()[1599] = 0x1.002p0F;
   EXPECT_EQ(half_type_of(w), std::nullopt);
-  EXPECT_FALSE(keeps_halves(*compiled(product_of(w, 20), "avx2", Objective::kBalanced)));
+  EXPECT_FALSE(keeps_halves(*compiled_as(product_of(w, 20), "avx2", Objective::kBalanced)));
 }
 
 TEST(HalfWeights, KeepAllBits) {

@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cmath>
 #include <map>
@@ -74,6 +73,7 @@ void expect_agreement(const std::vector<Case>& all, int share,
   constexpr std::size_t kTogether = 6;
   for (const std::vector<std::size_t>& chosen : images_of_part(all, kTogether)) {
     std::vector<BatchEntry> entries;
+    entries.reserve(chosen.size());
     for (const std::size_t i : chosen)
       entries.push_back({compiled.programs[i].get(), &all[i].inputs});
     const auto outputs = run_generated(entries, helium());
@@ -278,150 +278,6 @@ TEST(Helium, QuantizationOfFloatsAgrees) {
   for (int i = 0; i < 36; ++i) all.push_back(quantized_image(i));
   expect_agreement(all, 2);
 }
-
-// Products and sums below the least normal number, which Helium's float instructions make 0 of.
-Case subnormal_layers() {
-  const auto tiny = [](const Shape& shape, float unit) {
-    Tensor out(DType::kF32, shape);
-    for (std::size_t i = 0; i < out.as<float>().size(); ++i)
-      out.as<float>()[i] = static_cast<float>(static_cast<int>((i + 3) * 29 % 103) - 51) * unit;
-    return out;
-  };
-  ModelBuilder model(17);
-  model.input("x", DType::kF32, {2, 16}).input("i", DType::kF32, {1, 4, 6, 6});
-  model.input("t", DType::kF32, {3, 8});
-  model.initializer("w", tiny({16, 8}, 1e-21F)).initializer("c", tiny({8, 4, 3, 3}, 1e-21F));
-  model.initializer("g", tiny({8}, 0.1F));
-  model.node("MatMul", {"x", "w"}, {"m"}, {}).output("m");
-  model.node("Conv", {"i", "c"}, {"v"}, {{"pads", Ints{1, 1, 1, 1}}}).output("v");
-  model.node("LayerNormalization", {"t", "g"}, {"l"}, {}).output("l");
-  return {"subnormal layers",
-          model.bytes(),
-          {tiny({2, 16}, 1e-20F), tiny({1, 4, 6, 6}, 1e-20F), tiny({3, 8}, 1e-39F)}};
-}
-
-// In one image, compiled as users do: where gcc makes vectors of sums.
-void expect_optimized_agreement(const std::vector<Case>& all) {
-  const std::string missing = cli::status_of(helium()).missing;
-  if (!missing.empty()) GTEST_SKIP() << missing;
-  const Compiled compiled = compile_all(all, Objective::kBalanced);
-  ASSERT_EQ(compiled.programs.size(), all.size());
-  std::vector<BatchEntry> entries;
-  for (std::size_t i = 0; i < all.size(); ++i)
-    entries.push_back({compiled.programs[i].get(), &all[i].inputs});
-  BatchOptions options;
-  options.flags = {"-O2"};
-  const auto outputs = run_generated(entries, helium(), options);
-  ASSERT_TRUE(outputs);
-  for (std::size_t i = 0; i < all.size(); ++i)
-    EXPECT_EQ(difference_of((*outputs)[i], reference_outputs(all[i])), "") << all[i].name;
-}
-
-TEST(Helium, SubnormalFloatsAreNumbers) { expect_optimized_agreement({subnormal_layers()}); }
-
-// Numbers around `unit` and its negation.
-Tensor numbers(const Shape& shape, float unit) {
-  Tensor out(DType::kF32, shape);
-  for (std::size_t i = 0; i < out.as<float>().size(); ++i)
-    out.as<float>()[i] = static_cast<float>(static_cast<int>((i + 5) * 37 % 101) - 50) * unit;
-  return out;
-}
-
-// Products of floats in tiles of every number of rows and columns, and convolutions. `unit` is that
-// of x, `tiny` of some weights.
-Case float_layers(const char* name_of_case, float unit, float tiny) {
-  Case out{name_of_case, {}, {}};
-  ModelBuilder model(17);
-  model.opset("com.microsoft", 1);
-  for (const std::int64_t rows : {1, 2, 5}) {
-    const std::string x = cat("x", rows);
-    model.input(x, DType::kF32, {rows, 19});
-    out.inputs.push_back(numbers({rows, 19}, unit));
-    for (const std::int64_t cols : {1, 4, 7, 8, 27}) {
-      Tensor w = numbers({19, cols}, 0.25F);
-      for (std::size_t i = 3; i < w.as<float>().size(); i += 29) w.as<float>()[i] *= tiny;
-      const std::string name = cat(rows, "x", cols);
-      model.initializer("w" + name, w);
-      model.node("MatMul", {x, "w" + name}, {"y" + name}).output("y" + name);
-    }
-    Tensor packed(DType::kU8, {22, 2, 8}), scales = numbers({22, 2}, 0.25F * tiny);
-    for (std::size_t i = 0; i < packed.mutable_bytes().size(); ++i)
-      packed.mutable_bytes()[i] = static_cast<std::byte>(i * 71);
-    const std::string name = cat("p", rows);
-    model.initializer("b" + name, packed).initializer("s" + name, scales);
-    model.node("MatMulNBits", {x, "b" + name, "s" + name}, {name},
-               {{"K", std::int64_t{19}},
-                {"N", std::int64_t{22}},
-                {"bits", std::int64_t{4}},
-                {"block_size", std::int64_t{16}}},
-               "com.microsoft");
-    model.output(name);
-  }
-  model.input("i", DType::kF32, {1, 6, 5, 7});
-  out.inputs.push_back(numbers({1, 6, 5, 7}, unit));
-  for (const std::int64_t group : {1, 6}) {
-    const std::string name = cat("c", group);
-    Tensor w = numbers({6, 6 / group, 3, 3}, 0.25F);
-    for (std::size_t i = 3; i < w.as<float>().size(); i += 29) w.as<float>()[i] *= tiny;
-    model.initializer("w" + name, w);
-    model.node("Conv", {"i", "w" + name}, {"v" + name},
-               {{"pads", Ints{1, 1, 1, 1}}, {"group", group}});
-    model.node("Relu", {"v" + name}, {name}).output(name);
-  }
-  out.model = model.bytes();
-  return out;
-}
-
-// Helium's vectors may compute these where no number is subnormal, and have to say so where one is.
-TEST(Helium, FloatsInVectorsAgree) {
-  expect_optimized_agreement(
-      {float_layers("ordinary", 1, 1), float_layers("some results", 1e-36F, 1e-3F),
-       float_layers("some weights", 0.5F, 1e-40F), float_layers("all of x", 1e-41F, 1)});
-}
-
-// Functions of rows of every length: of ordinary numbers, of some whose steps have subnormal
-// results, of zeros of both signs and infinity.
-Case rows_of_functions() {
-  Case out{"rows of functions", {}, {}};
-  ModelBuilder model(17);
-  for (const std::int64_t n : {1, 3, 4, 7, 23}) {
-    for (const float unit : {0.2F, 1e-19F, 1e-40F}) {
-      const std::string name = cat("x", out.inputs.size());
-      Tensor x = numbers({n}, unit);
-      for (std::size_t k = 2; k < x.as<float>().size(); k += 5)
-        x.as<float>()[k] = std::array{-0.0F, 70.0F, -70.0F, HUGE_VALF, -HUGE_VALF}[k % 23 / 5];
-      model.input(name, DType::kF32, {n});
-      out.inputs.push_back(x);
-      model.node("Sigmoid", {name}, {"s" + name}).output("s" + name);
-      model.node("Tanh", {name}, {"t" + name}).output("t" + name);
-    }
-  }
-  out.model = model.bytes();
-  return out;
-}
-
-TEST(Helium, FunctionsInVectorsAgree) { expect_optimized_agreement({rows_of_functions()}); }
-
-// NaN among numbers, in what limits them; asked for where it comes out, as its bits are open.
-Case not_a_number() {
-  ModelBuilder model(17);
-  model.input("i", DType::kF32, {1, 3, 4, 6}).input("r", DType::kF32, {11});
-  model.initializer("w", numbers({8, 3, 3, 3}, 0.25F)).initializer("d", numbers({3, 1, 2, 2}, 1));
-  model.initializer("low", f32({}, {0})).initializer("high", f32({}, {6}));
-  model.node("Conv", {"i", "w"}, {"v"}, {}).node("Relu", {"v"}, {"relu"});
-  model.node("Conv", {"i", "d"}, {"e"}, {{"group", std::int64_t{3}}});
-  model.node("Clip", {"e", "low", "high"}, {"clip"});
-  model.node("Sigmoid", {"r"}, {"sigmoid"}).node("Tanh", {"r"}, {"tanh"});
-  for (const char* const name : {"relu", "clip", "sigmoid", "tanh"}) {
-    const std::string is_nan = cat("of_", name);
-    model.node("IsNaN", {name}, {is_nan}).output(is_nan);
-  }
-  Tensor i = numbers({1, 3, 4, 6}, 0.5F), r = numbers({11}, 0.5F);
-  i.as<float>()[0] = i.as<float>()[40] = r.as<float>()[2] = r.as<float>()[9] = NAN;
-  return {"not a number", model.bytes(), {i, r}};
-}
-
-TEST(Helium, LimitsKeepNaN) { expect_optimized_agreement({not_a_number()}); }
 
 // What a step of one network is called another one may be, too, so names must tell functions apart.
 TEST(Helium, FunctionsOfOneNameAreEqual) {

@@ -146,8 +146,8 @@ ProductFactors product_factors(const Summand& a, const Summand& b, const Summand
 
 int word(std::uint64_t bits) { return static_cast<int>(static_cast<std::uint32_t>(bits)); }
 
-// Without vectors two products of integers are faster than the floats, and far faster than floats
-// in software.
+// Two products of integers are faster than fused steps one by one, and far faster than floats in
+// software.
 void find_line(AddStep& step) {
   const std::optional<SumLine> line =
       find_sum_line(step.plan.factors, {step.plan.low, step.plan.high});
@@ -156,6 +156,16 @@ void find_line(AddStep& step) {
   step.plan.line = SumLineArguments{line->form,   word(line->a_factor), word(line->b_factor),
                                     word(offset), word(offset >> 32),   line->bits};
   step.facts.emplace_back("the sum is a line in integers, equal for all pairs of bytes");
+}
+
+// NEON of 32 bits computes fused steps lane by lane, and runtime/etch_sum.h has vectors for it.
+bool has_lines_in_vectors(const IsaTraits& isa) { return isa.verbs() == "armv7_neon"; }
+
+// Whether both sides are as long as the runs of y, without gaps.
+bool are_rows(const Side& a, const Side& b, const View& y) {
+  const View* const views[] = {&a.view, &b.view, &y};
+  const Nest nest = make_nest(views, Repeats::kAllowed);
+  return nest.out_step == 1 && !nest.repeats[0] && !nest.repeats[1];
 }
 
 // Completes a step that has its factors.
@@ -247,11 +257,12 @@ void lower_qlinear_binary(Lowering& lowering, const Node& node) {
     step->plan.low = low;
     step->plan.high = high;
     if (step->plan.factors.clamp) step->facts.emplace_back(kClampedFact);
-    // Lines take whole rows of both sides.
     const bool has_vectors = lowering.isa().lanes > 1;
-    if (!has_vectors) find_line(*step);
-    add_vectors(lowering, node, std::move(step), a, b, y,
-                has_vectors ? Repeats::kAllowed : Repeats::kNo);
+    const bool has_rows = has_lines_in_vectors(lowering.isa()) && are_rows(a, b, y);
+    if (!has_vectors || has_rows) find_line(*step);
+    // Lines take whole rows of both sides.
+    const Repeats repeats = has_vectors && !step->plan.line ? Repeats::kAllowed : Repeats::kNo;
+    add_vectors(lowering, node, std::move(step), a, b, y, repeats);
   }
 }
 
