@@ -32,8 +32,13 @@ void mutate_attribute(onnx::NodeProto& node, Random& random);
 // --- operators.cc
 // Adds a node of an operator that the compiler knows, with fresh constants, after some value.
 void add_operator(onnx::ModelProto& model, Random& random);
+void import_domain(onnx::ModelProto& model, const std::string& domain);
 // Gives a node another operator's name.
 void change_operator(onnx::ModelProto& model, Random& random);
+
+// --- mutate_packed.cc
+// Adds a product of a new input with weights of few bits in blocks, whose sizes agree.
+void add_packed_product(onnx::ModelProto& model, Random& random);
 
 // --- mutate_graph.cc
 std::string fresh_name(Random& random);

@@ -70,7 +70,8 @@ void change(onnx::ModelProto& model, Random& random) {
   if (draw < 58) return mutate_interface(model, random);
   if (draw < 66) return mutate_wiring(model, random);
   if (draw < 74) return mutate_nodes(model, random);
-  if (draw < 83) return add_operator(model, random);
+  if (draw < 82) return add_operator(model, random);
+  if (draw < 83) return add_packed_product(model, random);
   if (draw < 86) return enclose(model, random);
   if (draw < 88) return change_operator(model, random);
   if (draw < 90) return mutate_versions(model, random);

@@ -63,7 +63,7 @@ constexpr Operator kOperators[] = {
     {"QGemm", kMs, "xszwsz|bsz", "transA transB alpha"},
     {"MatMulIntegerToFloat", kMs, "xwss|zzf", ""},
     {"DynamicQuantizeMatMul", kMs, "xws|zf", ""},
-    {"MatMulNBits", kMs, "xws|zif", "K N bits block_size accuracy_level"},
+    {"MatMulNBits", kMs, "xws|zbf", "K N bits block_size accuracy_level"},
     {"Gemm", "", "xf|f", "transA transB alpha beta"},
     {"MatMul", "", "xf", ""},
     {"QuantizeLinear", "", "xs|z", "axis saturate output_dtype block_size precision"},
@@ -273,15 +273,6 @@ class Writer {
   std::string first_, last_;
 };
 
-void import_domain(onnx::ModelProto& model, const std::string& domain) {
-  for (const auto& import : model.opset_import()) {
-    if (import.domain() == domain) return;
-  }
-  auto& import = *model.add_opset_import();
-  import.set_domain(domain);
-  import.set_version(1);
-}
-
 void write_inputs(const Operator& chosen, Writer& writer, onnx::NodeProto& node, Random& random) {
   for (const char* at = chosen.inputs; *at != '\0'; ++at) {
     if (*at == '|') {
@@ -303,6 +294,15 @@ void write_attributes(const Operator& chosen, onnx::NodeProto& node, Random& ran
 }
 
 }  // namespace
+
+void import_domain(onnx::ModelProto& model, const std::string& domain) {
+  for (const auto& import : model.opset_import()) {
+    if (import.domain() == domain) return;
+  }
+  auto& import = *model.add_opset_import();
+  import.set_domain(domain);
+  import.set_version(1);
+}
 
 void add_operator(onnx::ModelProto& model, Random& random) {
   onnx::GraphProto& graph = *model.mutable_graph();

@@ -22,6 +22,7 @@ import onnxruntime as ort
 from onnx import helper, numpy_helper
 
 from record_attention import attention, transformer
+from record_packed import packed
 from record_rows import rows
 
 FOLDER = pathlib.Path(__file__).resolve().parent.parent / "tests" / "data" / "nodes"
@@ -93,6 +94,9 @@ class Topic:
         except Exception as error:  # pylint: disable=broad-except
             self.refused.append(f"{name}: {str(error)[:160]}")
             return
+        for info, value in zip(model.graph.output, values):  # the only type that is not known without being stated
+            if value.dtype == np.float16:
+                info.type.tensor_type.elem_type = onnx.TensorProto.FLOAT16
         tensors = list(inputs.values()) + [np.asarray(value) for value in values]
         blocks = [numpy_helper.from_array(tensor).SerializeToString() for tensor in tensors]
         self.cases.append((f"{len(self.cases)}_{name}", f"{len(inputs)}:{len(values)}",
@@ -432,7 +436,8 @@ def limits(topic):
 
 TOPICS = {"attention": attention, "transformer": transformer, "limits": limits, "cubic": cubic,
           "antialias": antialias, "fused": fused, "integers": integers, "top_k": top_k, "where": where,
-          "four_bits": four_bits, "conversions": conversions, "rows": rows}
+          "four_bits": four_bits, "conversions": conversions, "rows": rows,
+          "packed": packed}
 
 
 def main():

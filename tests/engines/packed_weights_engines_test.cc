@@ -110,6 +110,27 @@ Case dequantized(int index, Dice& dice) {
   return {cat("dequantized_", index), model.bytes(), {any_floats(dice, {rows, depth}, 2)}};
 }
 
+// Columns for the widest vectors of any target, more rows than its tiles have or one alone, a rest
+// of a byte, and bytes whose products leave 16 bits in pairs.
+Case wide(std::int64_t rows, std::int64_t bits, std::int64_t level) {
+  Dice dice(22);
+  const std::int64_t depth = 69, cols = 64, block = 32, blocks = 3;
+  ModelBuilder model(17);
+  model.opset(kMs, 1);
+  model.input("a", DType::kF32, declared_dims({rows, depth}));
+  model.initializer("b", random_bytes(dice, DType::kU8, {cols, blocks, block * bits / 8}));
+  model.initializer("scales", any_floats(dice, {cols, blocks}, 0.1F));
+  model.node("MatMulNBits", {"a", "b", "scales"}, {"y"},
+             Attributes{{"K", depth},
+                        {"N", cols},
+                        {"bits", bits},
+                        {"block_size", block},
+                        {"accuracy_level", level}},
+             kMs);
+  model.output("y");
+  return {cat("wide_", rows, "_", bits), model.bytes(), {any_floats(dice, {rows, depth}, 2)}};
+}
+
 Case table(int index, Dice& dice) {
   const std::int64_t bits = std::int64_t{2} << (index % 3), block = 16;
   const std::int64_t size = dice.between(1, 6), per_byte = 8 / bits;
@@ -162,6 +183,7 @@ class PackedWeightsCode : public testing::TestWithParam<const char*> {};
 TEST_P(PackedWeightsCode, AgreesWithTheReference) {
   std::vector<Case> cases = thinned(packed_weights_samples(18, 6, 3), GetParam());
   add_cases(cases, thinned(fused(packed_weights_samples(9, 3, 0)), GetParam()));
+  add_cases(cases, {wide(11, 4, 0), wide(11, 8, 4), wide(1, 4, 0)});
   expect_compiled_agrees(cases, GetParam());
 }
 

@@ -196,6 +196,19 @@ Case wide_multiple(int index, Dice& dice) {
   return words.node("QLinearMul16");
 }
 
+// The same of matrices, with rows and columns beside whole tiles; some results are at a limit.
+Case wide_matrices(int index, Dice& dice) {
+  Words words(5 * index, dice, "wide_matrices");
+  const bool ties = index % 3 == 0;
+  if (ties) words.round_inputs();
+  words.input("a", {5, 20});
+  words.quantization("a");
+  words.quantization("y", ties ? 131072 : 70001);
+  words.input("b", {20, 13});
+  words.quantization("b");
+  return words.node("QLinearProduct16");
+}
+
 Case product(int index, Dice& dice) {
   Words words(index, dice, "product");
   const bool matrices = index % 3 == 0;
@@ -252,8 +265,9 @@ TEST_P(WordSumCode, AgreesWithTheReference) {
 TEST_P(WordSumCode, MultipliesWordsOfAllTheirRange) {
   Dice dice(19);
   std::vector<Case> cases;
-  cases.reserve(9);
+  cases.reserve(13);
   for (int i = 0; i < 9; ++i) cases.push_back(wide_multiple(i, dice));
+  for (int i = 0; i < 4; ++i) cases.push_back(wide_matrices(i, dice));
   expect_compiled_agrees(cases, GetParam());
 }
 

@@ -36,7 +36,7 @@ OPEN_OF_FUNCTIONS = {"n0_quantize", "n15_quantize", "n14_dequantize", "n26_dequa
 OPEN_OF_STREAM = {"n0_arithmetic", "result1"}
 OPEN_OF_ATTENTION = {"n4_pack", "n4_attention", "node 0 (MatMul)", "node 1 (Mul)", "node 2 (Add)", "node 3 (Softmax)"}
 OPEN_OF_EMULATED = {"n0_quantize", "n0_halo", "n5_dequantize", "result0", *(f"n3_conv, channel {c}" for c in range(5))}
-OPEN_OF_UNTYPED = {"n0_quantize", "n13_table", "n14_dequantize"}
+OPEN_OF_UNTYPED = {"n0_quantize", "n14_quantize", "n19_dequantize", "n20_dequantize", "result1"}
 NOT_COMPILED = {"tract_qtdnn"}  # its kernel spans more than its input
 
 class Arguments:

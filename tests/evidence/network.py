@@ -159,7 +159,7 @@ def emulated():
 
 
 def untyped():
-    """Quantizations without zero points, whose attribute alone says that they give int8, or that do not say it either."""
+    """Quantizations and integer operators without zero points: of int8 by an attribute alone, and of uint8 by nothing."""
     b = Builder()
 
     def quantized(x, scale, *kind):
@@ -167,14 +167,20 @@ def untyped():
         q = b.node("QuantizeLinear", x, s, **({"output_dtype": kind[0]} if kind else {}))
         return b.node("DequantizeLinear", q, s)
 
+    def integer(op, x, x_scale, y_scale, **attributes):
+        scales = b.constant(np.float32(x_scale)), "", b.constant(np.float32(y_scale)), ""
+        return b.node(op, x, *scales, domain="com.microsoft", **attributes)
+
     x = b.node("MaxPool", quantized("x", 0.02, TensorProto.INT8), kernel_shape=[2, 2])
     y = quantized(b.node("Conv", x, b.weights(5, 3, 3, 3), b.bias(5)), 0.05, TensorProto.INT8)
     y = quantized(b.node("Sigmoid", y), 0.004)
     y = b.node("QuantizeLinear", b.node("HardSwish", y), b.constant(np.float32(0.006)), output_dtype=TensorProto.INT8)
-    for op, x_scale, y_scale in (("QLinearGlobalAveragePool", 0.006, 0.005), ("QLinearSigmoid", 0.005, 0.008)):
-        scales = b.constant(np.float32(x_scale)), "", b.constant(np.float32(y_scale)), ""
-        y = b.node(op, y, *scales, domain="com.microsoft")
-    return b.model((b.node("DequantizeLinear", y, b.constant(np.float32(0.008))), [1, 5, 1, 1]))
+    y = integer("QLinearSigmoid", integer("QLinearGlobalAveragePool", y, 0.006, 0.005), 0.005, 0.008)
+    z = b.node("QuantizeLinear", "x", b.constant(np.float32(0.03)))
+    z = integer("QLinearLeakyRelu", integer("QLinearSigmoid", z, 0.03, 0.005), 0.005, 0.006, alpha=0.1)
+    z = integer("QLinearSigmoid", integer("QLinearAveragePool", z, 0.006, 0.004, kernel_shape=[3, 3]), 0.004, 0.003)
+    y, z = (b.node("DequantizeLinear", q, b.constant(np.float32(scale))) for q, scale in ((y, 0.008), (z, 0.003)))
+    return b.model((y, [1, 5, 1, 1]), (z, [1, 3, 10, 10]))
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ import given  # noqa: E402
 import relations  # noqa: E402
 import streams  # noqa: E402
 import zoo  # noqa: E402
-from builder import Builder, session  # noqa: E402
+from builder import MS, Builder, session  # noqa: E402
 from hostile import Hostile  # noqa: E402
 from judging import Case, Judged  # noqa: E402
 from verdict import examine  # noqa: E402
@@ -38,6 +38,13 @@ def floats(b: Builder) -> None:
 
 def float_sums(b: Builder) -> None:
     sums(b)
+
+
+def sums_of_halves(b: Builder) -> None:
+    """Rounded to float16 from floats whose last bits depend on the order of sums."""
+    w, scales = b.constant(b.bytes(np.uint8, [9, 2, 16])), b.constant(np.full([9, 2], 0.01, np.float16))
+    x = b.input(b.floats([3, 64]).astype(np.float16))
+    b.node("MatMulNBits", [x, w, scales], domain=MS, exact=False, K=64, N=9, bits=4, block_size=32)
 
 
 def rounded_to(dtype: type) -> object:
@@ -138,6 +145,7 @@ def qdq_transposed(auto: str) -> object:
 GRAPHS = {
     "float32": floats,
     "float32 in another order": float_sums,
+    "float16 in another order": sums_of_halves,
     "uint8": rounded_to(np.uint8),
     "int8": rounded_to(np.int8),
     "int16": rounded_to(np.int16),
@@ -171,7 +179,9 @@ def case_of(build: object, seed: int) -> Case:
 def wrong(value: np.ndarray, at: int, exact: bool) -> np.ndarray:
     """The least that has to be found."""
     out = value.copy().reshape(-1)
-    if out.dtype.kind == "f":
+    if out.dtype == np.float16:
+        out[at] += 2 * np.spacing(np.abs(out).max())
+    elif out.dtype.kind == "f":
         out[at] = np.nextafter(out[at], f(np.inf)) if exact else out[at] + f(3e-4) * np.abs(out).max()
     elif out.dtype.kind == "b":
         out[at] = not out[at]

@@ -70,7 +70,7 @@ TEST_P(RecordedNodes, EqualOnnxRuntimeWhenCompiled) {
 
 INSTANTIATE_TEST_SUITE_P(Topics, RecordedNodes,
                          testing::Values("antialias", "conversions", "cubic", "four_bits",
-                                         "integers", "limits", "rows", "top_k", "where"));
+                                         "integers", "limits", "packed", "rows", "top_k", "where"));
 
 }  // namespace
 }  // namespace etch

@@ -9,6 +9,7 @@ import borders
 import edges
 import forms
 import islands
+import packed
 import parameters
 import ranks
 import sequences
@@ -25,6 +26,7 @@ FAMILIES = {
     **sequences.FAMILIES,
     **twins.FAMILIES,
     **zoo.FAMILIES,
+    **packed.FAMILIES,
     **bodies.FAMILIES,
     **islands.FAMILIES,
     **forms.FAMILIES,

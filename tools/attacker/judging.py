@@ -125,7 +125,7 @@ def same(a, b):
 
 
 def close(a, b):
-    """Floats within a part of the largest; everything else bit for bit."""
+    """Floats within a part of the largest, of 16 bits one unit more: they are rounded from such; everything else bit for bit."""
     if a.shape != b.shape or a.dtype != b.dtype:
         return False
     if a.dtype.kind != "f":
@@ -135,8 +135,12 @@ def close(a, b):
     finite = np.isfinite(b) & np.isfinite(a)
     if not np.array_equal(a[~finite & ~np.isnan(a)], b[~finite & ~np.isnan(b)]):
         return False
-    size = np.abs(b[finite]).max() if finite.any() else 0
-    return not finite.any() or bool(np.abs(a[finite] - b[finite]).max() <= FLOATS * max(size, 1e-30))
+    if not finite.any():
+        return True
+    larger = np.maximum(np.abs(a[finite]), np.abs(b[finite]))
+    unit = np.spacing(larger).astype(np.float64) if a.itemsize == 2 else 0
+    apart = np.abs(a[finite].astype(np.float64) - b[finite])
+    return bool((apart <= FLOATS * max(float(np.abs(b[finite]).max()), 1e-30) + unit).all())
 
 
 def levels(case, with_first=False):

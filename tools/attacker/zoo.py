@@ -1,4 +1,4 @@
-"""Families of single operators that networks use rarely: contributed ones, selections, weights of few bits, integers."""
+"""Families of single operators that networks use rarely: contributed ones, selections, integers."""
 
 import numpy as np
 from onnx import TensorProto
@@ -142,42 +142,6 @@ def contributed(b):
         else:
             extra = {"alpha": b.pick([0.1, -1.0, 3.0])} if op == "QLinearLeakyRelu" else {}
             x = b.node(op, [x, s[0], z[0], s[1], z[1]], domain=MS, **extra)
-
-
-def few_bits(b):
-    n, k, block, bits = b.pick([1, 3, 8, 9, 17]), b.pick([16, 32, 48, 64, 96]), b.pick([16, 32, 64]), b.pick([4, 4, 8])
-    m = b.pick([1, 1, 2, 5])
-    blocks = -(-k // block)
-    x = b.input(b.floats([m, k]))
-    w = b.r.integers(0, 256, [n, blocks, block * bits // 8], endpoint=False).astype(np.uint8)
-    inputs = [x, b.constant(w), b.constant(np.float32(b.r.uniform(-0.05, 0.05, [n * blocks])))]
-    if b.chance(0.5):
-        inputs.append(b.constant(b.r.integers(0, 256, [n * ((blocks * bits + 7) // 8)]).astype(np.uint8)))
-    b.node("MatMulNBits", inputs, domain=MS, exact=False, K=k, N=n, bits=bits, block_size=block)
-
-
-def blocked_weights(b):
-    """Weights by blocks: rows are quantized too, as ONNX Runtime does (docs/spec/qdq.md), unless --qdq float."""
-    b.qdq = True
-    b.opset = 21
-    k, n, block = b.pick([8, 16, 32, 48]), b.pick([1, 3, 8, 9]), b.pick([4, 8, 16])
-    axis = b.pick([0, 1])
-    shape = [k, n] if axis == 0 else [n, k]
-    count = list(shape)
-    count[axis] = -(-k // block)
-    w = b.constant(b.bytes(b.pick(BYTES), shape))
-    inputs = [w, b.constant(np.float32(b.r.uniform(0.001, 0.02, count)))]
-    if b.chance(0.5):
-        inputs.append(b.constant(b.bytes(b.dtype(w).type, count, "narrow")))
-    y = b.node("DequantizeLinear", inputs, axis=axis, block_size=block)
-    x = b.input(b.floats([b.pick([1, 2, 7]), k]))
-    if axis == 1:
-        y = b.node("Transpose", [y], perm=[1, 0])
-    y = b.node("MatMul", [x, y], exact=False)
-    if b.chance(0.3):  # a Gemm, whose rows are quantized with a vector only
-        y = b.node("Add", [y, b.constant(b.floats(b.pick([[n], [1, n]])))], exact=False)
-    if b.chance(0.5):  # rows stay float
-        b.node("Neg", [b.node(b.pick(["Relu", "Clip"]), [y], exact=False)], exact=False)
 
 
 def integers(b):
@@ -389,8 +353,6 @@ FAMILIES = {
     "extreme_conv": (extreme_conv, 6),
     "channels_last": (channels_last, 3),
     "contributed": (contributed, 5),
-    "few_bits": (few_bits, 2),
-    "blocked_weights": (blocked_weights, 2),
     "integers": (integers, 3),
     "selections": (selections, 5),
     "resizes": (resizes, 3),

@@ -18,7 +18,8 @@ CHOOSES = NEUTRAL | {"Slice", "Split", "Cast", "Gather", "Relu", "Clip", "Concat
 SAME_SHAPE = ("QuantizeLinear", "DequantizeLinear", "Relu", "Clip", "Identity")
 # Which inputs are the scale and zero point of the result.
 ENDS = {"QLinearSigmoid": 3, "QLinearLeakyRelu": 3, "QLinearAdd": 6, "QLinearMul": 6, "QLinearConv": 6,
-        "QLinearMatMul": 6, "QuantizeLinear": 1}
+        "QLinearMatMul": 6, "QuantizeLinear": 1,
+        **dict.fromkeys(("QLinearAveragePool", "QLinearGlobalAveragePool", "QLinearReduceMean", "QLinearSoftmax"), 3)}
 
 
 def attributes(node):
