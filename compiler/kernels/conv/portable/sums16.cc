@@ -85,11 +85,15 @@ bool sums16_pay(const ConvProblem& problem, const IsaTraits& isa, const Tuning& 
     return w - problem.shared_addend >= INT8_MIN && w - problem.shared_addend <= INT8_MAX;
   });
   if (!bytes) return false;
-  const std::int64_t channels = problem.geometry.out_channels;
-  const std::int64_t width = std::int64_t{isa.vectors[0]} * isa.lanes;
-  for (std::int64_t m = 0; m < channels; m += width) {
-    const int here = second_parts(problem, conv.taps.front(), m, std::min(width, channels - m));
-    if (kMostSecondParts * here > region.groups()) return false;
+  // Blocks of the widest kind: narrower ones are parts of them.
+  const std::int64_t width = std::int64_t{std::ranges::max(isa.vectors)} * isa.lanes;
+  const std::int64_t each = problem.geometry.out_per_group();
+  for (std::int64_t g = 0; g < problem.geometry.group; ++g) {
+    for (std::int64_t m = 0; m < each; m += width) {
+      const std::int64_t count = std::min(width, each - m);
+      const int here = second_parts(problem, conv.taps.front(), g * each + m, count);
+      if (kMostSecondParts * here > region.groups()) return false;
+    }
   }
   return true;
 }

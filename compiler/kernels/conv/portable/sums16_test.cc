@@ -67,6 +67,21 @@ TEST(Sums16, AreTakenWhereFewGroupsHaveSecondParts) {
   EXPECT_FALSE(taken(0, isa::k_avx512_vnni));
 }
 
+// SSE4.1's blocks have up to 16 channels, and none has channels of two groups.
+TEST(Sums16, AreNotTakenWhereABlockOfAnyWidthHasMany) {
+  ConvProblem wide = product(4 * 4);
+  for (std::size_t k = 4 * 4; k < 8 * 4; ++k) wide.weights[32 * 64 + k] = 127;
+  EXPECT_FALSE(plan_conv(wide, isa::k_sse41, {}).plan.sums16);
+
+  ConvProblem grouped = product(0);
+  grouped.geometry.group = 2;
+  grouped.weights.assign(48 * 32, 1);
+  for (std::size_t k = 0; k < 2 * 4; ++k) grouped.weights[30 * 32 + k] = 127;
+  EXPECT_TRUE(plan_conv(grouped, isa::k_avx2, {}).plan.sums16);
+  for (std::size_t k = 2 * 4; k < 4 * 4; ++k) grouped.weights[40 * 32 + k] = 127;
+  EXPECT_FALSE(plan_conv(grouped, isa::k_avx2, {}).plan.sums16);
+}
+
 TEST(Sums16, HaveTheSecondPartsOfTheFullestBlock) {
   const auto rest = [](int large) {
     return plan_conv(product(large), isa::k_avx2, {}).plan.regions.front().rest;
