@@ -63,9 +63,10 @@ Case case_of(const Layer& layer, const Weights& weights) {
   model.initializer("w_zero", s8({}, {static_cast<std::int8_t>(weights.zero_point)}));
   std::vector<std::string> inputs{"x", "w", "x_zero", "w_zero"};
   if (layer.op == std::string("QLinearConv")) {
-    const auto products = static_cast<float>(element_count(layer.w) / layer.w[0]);
+    const std::int64_t products = element_count(layer.w) / layer.w[0];
     model.initializer("one", f32({}, {1}));
-    model.initializer("y_scale", f32({}, {products * 600}));  // 255 * 255 becomes 108
+    model.initializer("y_scale",
+                      f32({}, {static_cast<float>(products * 600)}));  // 255 * 255 becomes 108
     model.initializer("y_zero", u8({}, {128}));
     inputs = {"x", "one", "x_zero", "w", "one", "w_zero", "y_scale", "y_zero"};
   }

@@ -51,7 +51,7 @@ ConvProblem product(int large) {
   out.x = channels_last_view({1, 64, 6}, DType::kU8);
   out.y = channels_last_view({1, 48, 6}, DType::kS32);
   out.weights.assign(48 * 64, 1);
-  for (int k = 0; k < large; ++k) out.weights[static_cast<std::size_t>(40 * 64 + k)] = 127;
+  for (int k = 0; k < large; ++k) out.weights[40U * 64 + static_cast<std::size_t>(k)] = 127;
   out.bias.assign(48, 0);
   return out;
 }
