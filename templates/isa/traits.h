@@ -46,6 +46,9 @@ struct IsaTraits {
   bool weights_in_pairs = false;
   // dot_sums16 takes fewer instructions than dot4, and half the memory for weights.
   bool sums16 = false;
+  // runtime/etch_sum.h has vectors for sums of bytes that are lines in integers, and those are
+  // faster than floats.
+  bool sum_lines = false;
   // Weights of kS16EvenOdd are in memory as bytes where few pixels share them and they are many:
   // load_byte_w4 costs less than twice the memory.
   bool widens_weights = false;

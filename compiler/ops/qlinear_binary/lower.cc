@@ -158,9 +158,6 @@ void find_line(AddStep& step) {
   step.facts.emplace_back("the sum is a line in integers, equal for all pairs of bytes");
 }
 
-// NEON of 32 bits computes fused steps lane by lane, and runtime/etch_sum.h has vectors for it.
-bool has_lines_in_vectors(const IsaTraits& isa) { return isa.verbs() == "armv7_neon"; }
-
 // Whether both sides are as long as the runs of y, without gaps.
 bool are_rows(const Side& a, const Side& b, const View& y) {
   const View* const views[] = {&a.view, &b.view, &y};
@@ -258,7 +255,7 @@ void lower_qlinear_binary(Lowering& lowering, const Node& node) {
     step->plan.high = high;
     if (step->plan.factors.clamp) step->facts.emplace_back(kClampedFact);
     const bool has_vectors = lowering.isa().lanes > 1;
-    const bool has_rows = has_lines_in_vectors(lowering.isa()) && are_rows(a, b, y);
+    const bool has_rows = lowering.isa().sum_lines && are_rows(a, b, y);
     if (!has_vectors || has_rows) find_line(*step);
     // Lines take whole rows of both sides.
     const Repeats repeats = has_vectors && !step->plan.line ? Repeats::kAllowed : Repeats::kNo;

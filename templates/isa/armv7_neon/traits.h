@@ -13,6 +13,7 @@ inline constexpr IsaTraits k_armv7_neon{
     .accumulators = 8,
     .weight_form = WeightForm::kS16EvenOdd,
     .broadcast_is_load = false,
+    .sum_lines = true,
     .vectors = {2, 4, 1, 0},
     .alignment = 16,
     .multiply_cycles = 4,
