@@ -13,19 +13,10 @@
 #include "compiler/kernels/conv/portable/plan.h"
 #include "compiler/kernels/conv/winograd/pack.h"
 #include "templates/isa/scalar/traits.h"
+#include "tests/support/views.h"
 
 namespace etch {
 namespace {
-
-View channels_last_view(const Shape& shape, DType dtype) {
-  View view;
-  view.dtype = dtype;
-  view.shape = shape;
-  lay_out(view, channels_last(static_cast<int>(shape.size())));
-  view.halo_begin.assign(shape.size(), 0);
-  view.halo_end.assign(shape.size(), 0);
-  return view;
-}
 
 // Of an image of `size` x `size` pixels, without a halo, with accumulators as the output.
 ConvProblem square(std::int64_t size, int kernel, int in, int out) {

@@ -8,6 +8,7 @@
 #include "templates/isa/avx2/traits.h"
 #include "templates/isa/avx512_vnni/traits.h"
 #include "templates/isa/sse41/traits.h"
+#include "tests/support/views.h"
 
 namespace etch {
 namespace {
@@ -28,16 +29,6 @@ TEST(TwoParts, AreOneWhereBothFit) {
   EXPECT_EQ(two_parts(127, -128).second, (std::array<int, 2>{0, 0}));
   EXPECT_EQ(two_parts(64, 64).second, (std::array<int, 2>{0, 0}));
   EXPECT_NE(two_parts(64, 65).second, (std::array<int, 2>{0, 0}));
-}
-
-View channels_last_view(const Shape& shape, DType dtype) {
-  View view;
-  view.dtype = dtype;
-  view.shape = shape;
-  lay_out(view, channels_last(static_cast<int>(shape.size())));
-  view.halo_begin.assign(shape.size(), 0);
-  view.halo_end.assign(shape.size(), 0);
-  return view;
 }
 
 // A product of 6 pixels, 64 x 48; weights of 1, and of 127 in the first `large` bytes of
