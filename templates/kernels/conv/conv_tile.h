@@ -147,6 +147,7 @@ class Tile {
   void rest_of_weights(const TilePtrs<S>& in) {
     const std::int64_t first = region_.panel_groups(block_.form) * group_bytes();
     const std::int64_t places = first + region_.rest * group_bytes();
+    s_.comment("second parts of weights, and the places of their bytes in x");
     s_.loop("rest", region_.rest, [&](const Index& r) {
       std::vector<typename S::Bytes> pixels;
       for (int p = 0; p < rows_ * units_; ++p) {

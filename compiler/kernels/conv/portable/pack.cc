@@ -179,7 +179,7 @@ void pack_sums16(const Source& from, const ChannelBlock& block, int b, int g,
     for (std::size_t k = 0; k < 4; ++k)
       out[start + 4 * i + k] = static_cast<std::byte>(place >> (8 * k));
   }
-  places.push_back({start, out.size()});
+  if (region.rest > 0) places.push_back({start, out.size()});
 }
 
 // All blocks of a region in one group.
@@ -225,7 +225,8 @@ ConstantArray pack_weights(const Source& from, PackedConv& places) {
   }
   ConstantArray out = byte_array("weights", std::move(all),
                                  cat("packed for ", counted(from.isa.lanes, "lane"),
-                                     ": block, tap run, 4 bytes of K, vector, lane"));
+                                     ": block, tap run, 4 bytes of K, vector, lane",
+                                     other.empty() ? "" : "; second parts and their places"));
   out.widened = from.conv.plan.bytes;
   out.sums16 = from.conv.plan.sums16;
   out.no_weights = std::move(other);

@@ -12,7 +12,8 @@
 namespace etch {
 
 namespace {
-constexpr int kMostOfPair = 128;  // of two weights of one sign: see fits_sums16()
+constexpr int kMostOfPair = 128;  // of two weights of one sign
+static_assert(fits_sums16(kMostOfPair - 1, 1) && !fits_sums16(kMostOfPair - 1, 2));
 // Of the groups of a panel. A group costs three quarters of what it costs as words.
 constexpr int kMostSecondParts = 4;  // a quarter
 // Steps of which `rest` is a multiple, so that layers of one shape have one body.
