@@ -4,8 +4,7 @@
 // so that all targets give the same bits, whatever their vectors and the compiler's flags.
 //
 // Weights are packed in panels of columns (etch_float_pack.h). A tile is a few pixels times a few
-// vectors of columns, whose sums stay in registers.
-// C++17, freestanding, no heap, no state.
+// vectors of columns, whose sums stay in registers. C++17, freestanding, no heap, no state.
 #pragma once
 
 #include <stddef.h>
